@@ -35,6 +35,10 @@ type TopicOptions struct {
 	// Priority is that of the topic's messages, -100 … 100, default 0: the lower come
 	// first.
 	Priority int
+	// UndecodableFails makes a payload that Codec cannot decode fail for good at its first
+	// attempt. Default: it is an ordinary failed attempt, because another version of the
+	// program, which may be running or about to, may be able to decode it.
+	UndecodableFails bool
 }
 
 // NewTopic returns a topic. It panics if the name is empty or longer than
@@ -242,7 +246,8 @@ type InboxHandlers interface {
 }
 
 // Handle registers the handler of the topic; see outbox.Handler for what its error says.
-// A payload that cannot be decoded fails for good, without a call of h.
+// A payload that cannot be decoded is a failed attempt, without a call of h; see
+// TopicOptions.UndecodableFails.
 func (t *Topic[T]) Handle(on Handlers, h func(ctx context.Context, d *Delivery[T]) error, opts ...outbox.HandlerOptions) {
 	on.Handle(t.name, outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
 		d := Delivery[T]{Message: m}
@@ -254,8 +259,8 @@ func (t *Topic[T]) Handle(on Handlers, h func(ctx context.Context, d *Delivery[T
 }
 
 // HandleBatch registers a handler that gets messages of the topic together, and returns one
-// result for each; see outbox.Outbox.HandleBatch. Payloads that cannot be decoded fail for good;
-// h gets the others.
+// result for each; see outbox.Outbox.HandleBatch. A payload that cannot be decoded is a failed
+// attempt of its message alone; h gets the others.
 func (t *Topic[T]) HandleBatch(on Handlers, h func(ctx context.Context, batch []*Delivery[T]) []error, opts outbox.BatchOptions, handler ...outbox.HandlerOptions) {
 	on.HandleBatch(t.name, func(ctx context.Context, messages []*outbox.Message) []error {
 		batch, of, results := make([]*Delivery[T], 0, len(messages)), make([]int, 0, len(messages)), make([]error, len(messages))
@@ -281,8 +286,8 @@ func (t *Topic[T]) HandleBatch(on Handlers, h func(ctx context.Context, batch []
 }
 
 // HandleInbox registers the handler of the topic's messages in the inbox, outside a
-// transaction; see inbox.Inbox.Handle. A payload that cannot be decoded makes the message
-// dead, without a call of h.
+// transaction; see inbox.Inbox.Handle. A payload that cannot be decoded is a failed attempt,
+// without a call of h; see TopicOptions.UndecodableFails.
 func (t *Topic[T]) HandleInbox(on InboxHandlers, h func(ctx context.Context, r *Received[T]) error, opts ...outbox.HandlerOptions) {
 	on.HandleInbox(t.name, func(ctx context.Context, m *inbox.Message) error {
 		r := Received[T]{Message: m}
@@ -306,8 +311,13 @@ func (t *Topic[T]) HandleInboxTx(on InboxHandlers, h func(ctx context.Context, t
 }
 
 func (t *Topic[T]) decode(payload []byte, body *T) error {
-	if err := t.codec.Decode(payload, body); err != nil {
-		return outbox.Permanent(fmt.Errorf("decode payload: %w", err))
+	err := t.codec.Decode(payload, body)
+	if err == nil {
+		return nil
 	}
-	return nil
+	err = fmt.Errorf("decode payload: %w", err)
+	if t.opts.UndecodableFails {
+		return outbox.Permanent(err)
+	}
+	return err
 }

@@ -115,30 +115,89 @@ func TestTopicInJoins(t *testing.T) {
 	})
 }
 
-// D-5, D-27: a payload that cannot be decoded fails at once and for good, without its handler, and
-// the error does not quote it.
-func TestTopicRefusesWhatCannotBeDecoded(t *testing.T) {
+// noParcel is a payload that is no parcel, and must not be quoted: encoding/json does so with a
+// number that is more than an int holds.
+const noParcel = `{"number":12345678901234567890123}`
+
+// D-400, D-5: a payload that cannot be decoded is a failed attempt of single handlers, batches, timers,
+// jobs and the inbox, without their handler, and final where the topic says so. The error
+// does not quote it.
+func TestTopicUndecodable(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
-		const secret = "12345678901234567890123" // more than an int holds: encoding/json quotes it
-		topic := pawl.NewTopic[parcel]("parcel")
-		p := drained(t, e.Open(t))
-		id, err := p.Outbox.Enqueue(t.Context(), outbox.Message{Topic: "parcel", Payload: []byte(`{"number":` + secret + `}`)})
-		must(t, err)
-		key := inbox.Key{Source: "s", MessageID: "1"}
-		_, err = p.Inbox.Enqueue(t.Context(), inbox.Message{Key: key, Topic: "parcel", Payload: []byte(`{"number":` + secret + `}`)})
-		must(t, err)
-		topic.Handle(p, func(context.Context, *pawl.Delivery[parcel]) error { t.Error("handled"); return nil })
-		topic.HandleInbox(p, func(context.Context, *pawl.Received[parcel]) error { t.Error("handled"); return nil })
-		must(t, p.Run(t.Context()))
-		info, err := p.Outbox.Find(t.Context(), id)
-		must(t, err)
-		if info.Status != outbox.Failed || info.Message.RetryCount > 1 || strings.Contains(info.LastError, secret) || !strings.Contains(info.LastError, "decode payload") {
-			t.Errorf("%v after %d retries: %s", info.Status, info.Message.RetryCount, info.LastError)
+		for final, attempts := range map[bool]int{false: 3, true: 1} {
+			testTopicUndecodable(t, e.Open(t), final, attempts)
 		}
-		received, err := p.Inbox.Get(t.Context(), "s", "1")
+	})
+}
+
+func testTopicUndecodable(t *testing.T, d dbtest.Database, final bool, attempts int) {
+	t.Helper()
+	atOnce := outbox.RetryPolicy{MaxAttempts: 3, Delay: func(int) time.Duration { return 0 }}
+	p, err := pawl.New(d, pawl.Options{StopWhenEmpty: true, Logger: slog.New(slog.DiscardHandler), Retry: &atOnce})
+	must(t, err)
+	opts := pawl.TopicOptions{UndecodableFails: final}
+	single, batch, once := pawl.NewTopic[parcel]("single", opts), pawl.NewTopic[parcel]("batch", opts), pawl.NewTopic[parcel]("once", opts)
+	for _, topic := range []string{"single", "batch"} {
+		_, err := p.Outbox.Enqueue(t.Context(), outbox.Message{Topic: topic, Payload: []byte(noParcel)})
 		must(t, err)
-		if received.Status != inbox.Dead || strings.Contains(received.LastError, secret) {
-			t.Errorf("%v: %s", received.Status, received.LastError)
+		_, err = p.Timers.Schedule(t.Context(), timer.Timer{Topic: topic, Payload: []byte(noParcel), Due: time.Now().Add(-time.Second)})
+		must(t, err)
+		must(t, p.Jobs.Put(t.Context(), job.Job{Name: topic, Topic: topic, Payload: []byte(noParcel), Schedule: "@yearly"}))
+		_, err = p.Jobs.Trigger(t.Context(), topic)
+		must(t, err)
+	}
+	for _, topic := range []string{"single", "once"} {
+		_, err := p.Inbox.Enqueue(t.Context(), inbox.Message{Key: inbox.Key{Source: "s", MessageID: topic}, Topic: topic, Payload: []byte(noParcel)})
+		must(t, err)
+	}
+	single.Handle(p, func(context.Context, *pawl.Delivery[parcel]) error { t.Error("handled"); return nil })
+	batch.HandleBatch(p, func(context.Context, []*pawl.Delivery[parcel]) []error { t.Error("handled"); return nil }, outbox.BatchOptions{Max: 10})
+	single.HandleInbox(p, func(context.Context, *pawl.Received[parcel]) error { t.Error("handled"); return nil })
+	once.HandleInboxTx(p, func(context.Context, pawl.Tx, *pawl.Received[parcel]) error { t.Error("handled"); return nil })
+	must(t, p.Run(t.Context()))
+	for _, topic := range []string{"single", "batch"} {
+		failed, err := p.Outbox.List(t.Context(), outbox.ListOptions{Topic: topic, Status: outbox.Failed, Queue: outbox.DefaultQueue})
+		must(t, err)
+		if len(failed) != 3 {
+			t.Errorf("final %v: %d of 3 messages of topic %s have failed", final, len(failed), topic)
+		}
+		for i := range failed {
+			tried, err := p.Outbox.Attempts(t.Context(), failed[i].Position)
+			must(t, err)
+			if len(tried) != attempts || strings.Contains(failed[i].LastError, "1234") || !strings.Contains(failed[i].LastError, "decode payload") {
+				t.Errorf("final %v: %d attempts, want %d: %s", final, len(tried), attempts, failed[i].LastError)
+			}
+		}
+	}
+	for _, id := range []string{"single", "once"} {
+		received, err := p.Inbox.Get(t.Context(), "s", id)
+		must(t, err)
+		if received.Status != inbox.Dead || received.Attempts != attempts || strings.Contains(received.LastError, "1234") {
+			t.Errorf("final %v: %v after %d attempts, want %d: %s", final, received.Status, received.Attempts, attempts, received.LastError)
+		}
+	}
+}
+
+// D-400: a message that the old version of a program cannot decode is handled by the new one.
+func TestTopicOfTwoVersions(t *testing.T) {
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		d := e.Open(t)
+		before, after := pawl.NewTopic[int]("amount"), pawl.NewTopic[parcel]("amount")
+		old := drained(t, d)
+		id, err := after.Enqueue(t.Context(), old, parcel{7})
+		must(t, err)
+		before.Handle(old, func(context.Context, *pawl.Delivery[int]) error { t.Error("decoded"); return nil })
+		must(t, old.Run(t.Context()))
+		now := drained(t, d)
+		number := 0
+		after.Handle(now, func(_ context.Context, d *pawl.Delivery[parcel]) error { number = d.Body.Number; return nil })
+		info, err := now.Outbox.Find(t.Context(), id)
+		must(t, err)
+		_, err = now.Outbox.Reschedule(t.Context(), time.Time{}, info.Position)
+		must(t, err)
+		must(t, now.Run(t.Context()))
+		if number != 7 {
+			t.Errorf("the new version got %d", number)
 		}
 	})
 }

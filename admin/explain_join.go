@@ -71,7 +71,7 @@ func (e *explainer) joinState(j *join.Info) *Explanation {
 	case join.Completed:
 		x.Finding = blocker(codeJoinCompleted, fmt.Sprintf("It completed at %s: %s.", e.when(j.UpdatedAt), steps), "")
 	case join.Failed:
-		x.Finding = blocker(codeJoinFailed, fmt.Sprintf("It failed at %s: %s%s.", e.when(j.UpdatedAt), steps, late(j)), "")
+		x.Finding = blocker(codeJoinFailed, fmt.Sprintf("It failed at %s: %s%s.", e.when(j.UpdatedAt), steps, late(j)), "pawl joins retry "+j.ID.String())
 	case join.Cancelled:
 		x.Finding = blocker(codeJoinCancelled, fmt.Sprintf("It was cancelled at %s: %s.", e.when(j.UpdatedAt), steps), "")
 	default:

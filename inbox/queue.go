@@ -118,7 +118,7 @@ func unwrap(m *outbox.Message) (*Message, error) {
 		err = errors.New("its hash is not hexadecimal") // hex quotes what it cannot parse (D-5)
 	}
 	if err != nil {
-		return nil, outbox.Permanent(fmt.Errorf("not a message of the inbox: %w", err))
+		return nil, fmt.Errorf("not a message of the inbox: %w", err)
 	}
 	return in, nil
 }
@@ -180,7 +180,7 @@ func (i *Inbox) register(topic string, opts []outbox.HandlerOptions, process fun
 	i.queue.Handle(topic, outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
 		in, err := unwrap(m)
 		if err != nil {
-			return err
+			return i.retry.Limit(err, m.RetryCount) // the inbox has no row to count its attempts in
 		}
 		if most := i.retry.MaxAttempts; most > 0 && m.RetryCount >= most {
 			// Its leases ran out: it ends its workers, so it must not run again.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -182,7 +183,7 @@ func testQueueAndOnce(t *testing.T, e dbtest.Engine) {
 	f.effects(1)
 }
 
-// D-56: what others put into the queue fails and says why.
+// D-56, D-400: what others put into the queue fails after the handler's attempts and says why.
 func TestQueueForeign(t *testing.T) { dbtest.Each(t, testQueueForeign) }
 
 func testQueueForeign(t *testing.T, e dbtest.Engine) {
@@ -190,10 +191,15 @@ func testQueueForeign(t *testing.T, e dbtest.Engine) {
 	box := outbox.New(f.db.DB, outbox.Options{})
 	id, err := box.Enqueue(f.ctx(), outbox.Message{Topic: "paid", Queue: "inbox"})
 	f.check(err)
-	f.Handle("paid", func(context.Context, *inbox.Message) error { return errors.New("handled") })
+	f.Handle("paid", func(context.Context, *inbox.Message) error { return errors.New("handled") },
+		outbox.HandlerOptions{Retry: &outbox.RetryPolicy{MaxAttempts: 2, Delay: func(int) time.Duration { return 0 }}})
 	f.check(f.Run(f.ctx()))
-	if got, err := box.Find(f.ctx(), id); err != nil || got.Status != outbox.Failed {
-		t.Fatalf("%+v, %v", got, err)
+	got, err := box.Find(f.ctx(), id)
+	f.check(err)
+	tried, err := box.Attempts(f.ctx(), got.Position)
+	f.check(err)
+	if got.Status != outbox.Failed || len(tried) != 2 || !strings.Contains(got.LastError, "not a message of the inbox") {
+		t.Fatalf("%v after %d attempts: %q", got.Status, len(tried), got.LastError)
 	}
 }
 

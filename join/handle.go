@@ -19,7 +19,7 @@ const followUp = "follow-up"
 func (j *Joins) handle(ctx context.Context, m *outbox.Message) error {
 	p, err := readWait(m.Payload)
 	if err != nil {
-		return outbox.Permanent(err)
+		return unreadable(m, err)
 	}
 	info, err := j.Get(ctx, p.JoinID)
 	if err == nil && info.overdue {
@@ -38,6 +38,13 @@ func (j *Joins) handle(ctx context.Context, m *outbox.Message) error {
 		return nil
 	}
 	return j.send(ctx, m, p, info)
+}
+
+// unreadable returns the error of an attempt at a wait that this program cannot read or whose
+// message it may not send. Another version of the program may be able to, so it is
+// tried as often as other messages are.
+func unreadable(m *outbox.Message, err error) error {
+	return worker.DefaultRetryPolicy().Limit(err, m.RetryCount)
 }
 
 // readWait reads a wait's payload. Errors do not quote it (D-5).
@@ -78,12 +85,15 @@ func (j *Joins) sendOnce(ctx context.Context, m *outbox.Message, p *waitPayload,
 	if !failed && info.Status == Failed {
 		w.calls = append(w.calls, engine.Ask(op.JoinForgive{JoinID: info.ID}))
 	}
+	if failed { // a plain message of another program is not known as a wait yet, and Redrive has to find it
+		w.calls = append(w.calls, engine.Ask(op.JoinWait{JoinID: info.ID, ID: int64(m.Position), MessageID: m.ID}))
+	}
 	if next.Topic != "" {
 		next.ID = derive(m.ID, followUp)
 		next.Headers = withJoin(next.Headers, info.ID)
 		b, err := j.outbox.Prepare(ctx, nil, []outbox.Message{next})
 		if errors.Is(err, engine.ErrInvalid) {
-			return outbox.Permanent(err)
+			return unreadable(m, err)
 		}
 		if err != nil {
 			return err

@@ -28,6 +28,10 @@ type FailedFilter struct {
 	Limit         int // 0: no limit
 	// Rate is how many to change a second, so as not to overload what they need; 0: no limit.
 	Rate int
+	// EndedSteps, if not nil, is set to how many of the messages are failed steps of joins that have
+	// failed. Redriven by themselves they run again, and their joins stay failed: see
+	// join.Joins.Redrive.
+	EndedSteps *int64
 }
 
 // target says what the filter selects, for the audit trail.
@@ -75,7 +79,8 @@ func (f *FailedFilter) validate() error {
 
 // Redrive makes failed messages ready again: due now, no attempts counted. Messages in other
 // states are ignored. It works through many in bounded transactions and returns how many it
-// redrove, also with an error.
+// redrove, also with an error. Joins that have ended do not count them again; see
+// FailedFilter.EndedSteps.
 func (o *Outbox) Redrive(ctx context.Context, f FailedFilter) (int64, error) {
 	note := audit.New(ctx, f.target()).Op()
 	n, err := o.eachFailed(ctx, f, o.db.Do, func(d op.DeadFilter) engine.Answering[op.Dead] { return op.OutboxRedrive{DeadFilter: d, Note: note} })
@@ -118,6 +123,11 @@ func (o *Outbox) eachFailed(ctx context.Context, f FailedFilter, run func(contex
 		IDs: positions(f.IDs), Topic: worker.Optional(f.Topic), Queue: worker.Optional(f.Queue), Error: worker.Optional(f.Error),
 		Since: optionalTime(f.Since), Before: optionalTime(f.Before), Look: o.failedPage,
 	}
+	ended := f.EndedSteps
+	if ended == nil {
+		ended = new(int64)
+	}
+	*ended = 0
 	for last := new(int64); last != nil; {
 		filter.After, filter.Most = *last, int64(chunk)
 		if f.Limit > 0 {
@@ -131,6 +141,7 @@ func (o *Outbox) eachFailed(ctx context.Context, f FailedFilter, run func(contex
 			return total, err
 		}
 		n := dead.N
+		*ended += dead.Ended
 		last = dead.Last
 		if total += n; f.Limit > 0 && total >= int64(f.Limit) {
 			break

@@ -1,10 +1,13 @@
 package ui_test
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/inbox"
@@ -65,6 +68,29 @@ func TestChanges(t *testing.T) {
 		do("cancel-join", "join cancelled", "id", f.join.String())
 		j, err := f.Joins.Get(f.ctx(), f.join)
 		is("join", j.Status, join.Cancelled, err)
+		fan, err := f.Joins.FanOut(f.ctx(), join.Spec{}, []outbox.Message{{Topic: "lost"}}, join.Wait{})
+		is("fan-out", len(fan.Messages), 1, err)
+		owner := outbox.NewOwnerToken()
+		for claimed := false; !claimed; {
+			got, err := f.Outbox.Claim(f.ctx(), owner, time.Minute, 1)
+			if err != nil || len(got) == 0 {
+				t.Fatalf("%d messages, %v", len(got), err)
+			}
+			claimed = got[0].ID == fan.Messages[0]
+			end := f.Outbox.Ack
+			if claimed {
+				end = func(ctx context.Context, owner outbox.OwnerToken, ids ...outbox.Position) (int64, error) {
+					return f.Outbox.Fail(ctx, owner, errors.New("no"), ids...)
+				}
+			}
+			_, err = end(f.ctx(), owner, got[0].Position)
+			is("settled", nil, nil, err)
+		}
+		do("retry", "1 step of joins that have failed", "topic", "lost")
+		do("retry-join", "0 steps ready again", "id", fan.Join.String())
+		do("retry-join", "nothing was changed", "id", fan.Join.String())
+		j, err = f.Joins.Get(f.ctx(), fan.Join)
+		is("join", j.Status, join.Pending, err)
 		do("revive", "message revived", "source", "shop"+canary, "id", "m"+canary)
 		in, err := f.Inbox.Get(f.ctx(), "shop"+canary, "m"+canary)
 		is("inbox", in.Status, inbox.Seen, err)
@@ -100,7 +126,7 @@ func TestChangesRefused(t *testing.T) {
 	s := serve(t, ui.Of(f.Pawl), ui.Options{})
 	for action, form := range map[string]url.Values{
 		"retry": {"id": {"nonsense"}}, "cancel": {"id": {"99999999"}}, "reschedule": {"id": {f.ready.String()}, "in": {"soon"}}, "pause": {"kind": {"table"}, "name": {"x"}},
-		"limit": {"kind": {"topic"}, "name": {"x"}}, "cancel-join": {"id": {"x"}}, "run-job": {"name": {"none"}}, "cancel-timer": {"id": {"x"}}, "reschedule-timer": {"id": {"x"}},
+		"limit": {"kind": {"topic"}, "name": {"x"}}, "cancel-join": {"id": {"x"}}, "retry-join": {"id": {"x"}}, "run-job": {"name": {"none"}}, "cancel-timer": {"id": {"x"}}, "reschedule-timer": {"id": {"x"}},
 	} {
 		if status, body, _ := do(t, s, http.MethodPost, "do/"+action, form, nil); status < 400 || status > 499 || !strings.Contains(body, `role="alert"`) {
 			t.Errorf("%s: %d %s", action, status, body)

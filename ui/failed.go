@@ -122,8 +122,14 @@ func retry(ctx context.Context, s *store, form url.Values) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	var ended int64
+	f.EndedSteps = &ended
 	n, err := s.Outbox.Redrive(ctx, f)
-	return several(n, "message", "redriven"), err
+	did := several(n, "message", "redriven")
+	if ended > 0 {
+		did += "; " + several(ended, "step", "of joins that have failed and stay failed: retry the joins")
+	}
+	return did, err
 }
 
 // discard gives failed messages up.

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 
@@ -98,6 +99,9 @@ func oneJoin(v *visit) (*screen, error) {
 	if j.Status == join.Pending {
 		actions = []action{{Do: "cancel-join", Label: "Cancel", Danger: true, Fields: []string{"store", v.key, "id", id.String()}, Inputs: []input{why()}, Confirm: "Nothing that waits for it is sent. Its steps go on."}}
 	}
+	if j.Status == join.Failed {
+		actions = []action{{Do: "retry-join", Label: "Retry", Fields: []string{"store", v.key, "id", id.String()}, Inputs: []input{why()}, Confirm: "Its failed steps run again, and what waits for it waits for its next end."}}
+	}
 	done, failedSteps, open := int64(j.CompletedSteps), int64(j.FailedSteps), int64(j.ExpectedSteps-j.CompletedSteps-j.FailedSteps)
 	sc := &screen{Title: "Join " + id.String(), Filter: &filter{Fields: []field{
 		{Name: "status", Label: "Steps that are", Value: v.query.Get("status"), Options: memberStates()},
@@ -167,6 +171,22 @@ func cancelJoin(ctx context.Context, s *store, form url.Values) (string, error) 
 		return "", err
 	}
 	return became(s.Joins.Cancel(ctx, id))("join", "cancelled")
+}
+
+func retryJoin(ctx context.Context, s *store, form url.Values) (string, error) {
+	id, err := parsed(join.ParseID)(form.Get("id"))
+	if err != nil {
+		return "", err
+	}
+	done, err := s.Joins.Redrive(ctx, id)
+	if errors.Is(err, join.ErrNotFailed) {
+		return became(false, nil)("join", "")
+	}
+	text := several(int64(done.Steps), "step", "ready again")
+	if done.StepsLost > 0 {
+		text += "; " + several(int64(done.StepsLost), "step", "cannot run again")
+	}
+	return text, err
 }
 
 // became says whether something was changed.

@@ -27,7 +27,7 @@ func changes() map[string]change {
 	return map[string]change{
 		"retry": retry, "discard": discard, "cancel": cancelMessage, "reschedule": rescheduleMessage,
 		"pause": pauseSubject, "resume": resumeSubject, "limit": limitSubject, "unlimit": unlimitSubject,
-		"cancel-join": cancelJoin, "revive": revive, "cancel-timer": cancelTimer, "reschedule-timer": rescheduleTimer,
+		"cancel-join": cancelJoin, "retry-join": retryJoin, "revive": revive, "cancel-timer": cancelTimer, "reschedule-timer": rescheduleTimer,
 		"run-job": runJob, "enable-job": enableJob, "disable-job": disableJob, "release-lease": releaseLease, "repair": repair,
 	}
 }

@@ -19,7 +19,7 @@ func TestCompletionCandidates(t *testing.T) {
 		want  string // candidates with blanks between; "…": at least these
 	}{
 		{[]string{"jo"}, "joins jobs"},
-		{[]string{"joins", ""}, "ls show cancel"},
+		{[]string{"joins", ""}, "ls show cancel retry"},
 		{[]string{"joins", "ls", "--s"}, "--status --store --schema"},
 		{[]string{"joins", "ls", "--status", ""}, "pending completed failed cancelled"},
 		{[]string{"joins", "list", "--status", "c"}, "completed cancelled"},

@@ -31,7 +31,8 @@ type retryCmd struct{ selection }
 
 // Help is printed by --help.
 func (*retryCmd) Help() string {
-	return `A retried message is due at once and has all its attempts again.
+	return `A retried message is due at once and has all its attempts again. Of a step of a
+join that has failed the join stays failed: "pawl joins retry" retries both.
 
 Examples:
 
@@ -42,7 +43,7 @@ Examples:
 
 // Run gives failed messages a fresh start.
 func (c *retryCmd) Run(ctx context.Context, a *app, g *options) error {
-	return c.apply(ctx, a, g, "retried", (*outbox.Outbox).Redrive)
+	return c.apply(ctx, a, g, retried, (*outbox.Outbox).Redrive)
 }
 
 // discardCmd is "pawl discard".
@@ -60,6 +61,8 @@ func (c *discardCmd) Run(ctx context.Context, a *app, g *options) error {
 	return c.apply(ctx, a, g, "discarded", (*outbox.Outbox).Discard)
 }
 
+const retried = "retried"
+
 type repair func(*outbox.Outbox, context.Context, outbox.FailedFilter) (int64, error)
 
 func (c *selection) apply(ctx context.Context, a *app, g *options, done string, act repair) error {
@@ -75,6 +78,10 @@ func (c *selection) apply(ctx context.Context, a *app, g *options, done string, 
 	if !c.All {
 		f.IDs, err = c.failed(ctx, o)
 	}
+	var ended int64
+	if done == retried {
+		f.EndedSteps = &ended
+	}
 	if c.DryRun {
 		done, act = "would be "+done, (*outbox.Outbox).CountFailed
 	}
@@ -89,9 +96,24 @@ func (c *selection) apply(ctx context.Context, a *app, g *options, done string, 
 		return err
 	}
 	if missed := int64(len(f.IDs)) - n; missed > 0 {
-		return fmt.Errorf("%s %s; %d no longer failed", done, several(n, "message"), missed)
+		return fmt.Errorf("%s %s; %d no longer failed%s", done, several(n, "message"), missed, endedText("; ", ended))
 	}
-	return a.printChanged(done, n, g.JSON)
+	if ended > 0 && g.JSON {
+		return a.printJSON(map[string]int64{strings.ReplaceAll(done, " ", "_"): n, "steps_of_failed_joins": ended})
+	}
+	if err := a.printChanged(done, n, g.JSON); err != nil || ended == 0 {
+		return err
+	}
+	_, err = fmt.Fprintln(a.stdout, endedText("", ended))
+	return err
+}
+
+// endedText says that joins of retried messages have ended, and what to do; "" if there are none.
+func endedText(before string, steps int64) string {
+	if steps == 0 {
+		return ""
+	}
+	return before + fmt.Sprintf("%s of joins that have failed and stay failed -> pawl joins ls --status failed, then pawl joins retry ID", several(steps, "step"))
 }
 
 // filter is what the options choose, but for ids.

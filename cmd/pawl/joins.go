@@ -18,12 +18,13 @@ type joinsCmd struct {
 	Ls     joinsLsCmd     `cmd:"" aliases:"list" help:"List joins, newest first."`
 	Show   joinsShowCmd   `cmd:"" help:"Show a join with its members."`
 	Cancel joinsCancelCmd `cmd:"" help:"End pending joins; what waits for them is not sent."`
+	Retry  joinsRetryCmd  `cmd:"" help:"Make the failed steps of failed joins ready again; what waits for them waits again."`
 }
 
 // Help is printed by --help.
 func (*joinsCmd) Help() string {
 	return `A join completes when several messages are done; what waits for it is sent then.
-Programs start joins; these commands show and cancel them.`
+Programs start joins; these commands show, cancel and retry them.`
 }
 
 // joins are the joins of an opened database.

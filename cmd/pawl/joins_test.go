@@ -171,6 +171,50 @@ func TestJoinsCancel(t *testing.T) {
 	})
 }
 
+// D-408: a retry of the steps alone says that their joins have ended and what to do; that redrives them.
+func TestJoinsRetry(t *testing.T) {
+	onEngines(t, func(t *testing.T, d *database) {
+		pending, failed := d.fanOut(join.Spec{}, "a").String(), ""
+		d.opened(func(s *store) {
+			fan, err := s.joins().FanOut(t.Context(), join.Spec{}, []outbox.Message{{Topic: "bad"}, {Topic: "bad"}}, join.Wait{OnComplete: outbox.Message{Topic: "done"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			failed = fan.Join.String()
+		})
+		d.must("", "work", "--topic", "bad", "--exec", "exit 65", "--drain")
+		if out := d.must("", "explain", failed); !strings.Contains(out, "what helps: pawl joins retry "+failed) {
+			t.Errorf("explained:\n%s", out)
+		}
+		want := "retried 2 messages\n2 steps of joins that have failed and stay failed -> pawl joins ls --status failed, then pawl joins retry ID\n"
+		if out := d.must("", "retry", "--all", "--dry-run"); out != "would be "+want {
+			t.Errorf("a dry run: %q", out)
+		}
+		if out := d.must("", "retry", "--all", "--limit", "1", "--json"); !strings.Contains(out, `"steps_of_failed_joins":1`) && !strings.Contains(out, `"steps_of_failed_joins": 1`) {
+			t.Errorf("as JSON: %q", out)
+		}
+		unknown := join.NewID().String()
+		r := d.run("", "joins", "retry", failed, pending, unknown)
+		want = failed + "  retried 1 step, 1 wait\n" + pending + "  has not failed: pending\n"
+		if r.code != exitFailure || r.stdout != want || r.stderr != "pawl: join not found: "+unknown+" (or it was cleaned up)\n" {
+			t.Errorf("%+v; want %q", r, want)
+		}
+		var again struct {
+			Redriven bool
+			Status   string
+		}
+		if decode(t, d.must("", "joins", "retry", failed, "--json"), &again); again.Redriven || again.Status != "pending" {
+			t.Errorf("again: %+v", again)
+		}
+		d.must("", "work", "--topic", "bad", "--exec", "exit 65", "--drain")
+		d.must("", "discard", "--all", "--topic", "bad")
+		r = d.run("", "joins", "retry", failed)
+		if want := "pawl: no step of the join can run again, so nothing was changed: " + failed + "\n"; r.code != exitFailure || r.stderr != want {
+			t.Errorf("%+v; want %q", r, want)
+		}
+	})
+}
+
 func TestJoinsListFiltersAndPages(t *testing.T) {
 	onEngines(t, func(t *testing.T, d *database) {
 		var ids []string

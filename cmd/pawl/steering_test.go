@@ -174,6 +174,7 @@ func (s *steered) commandLines() []struct {
 		{"limits set", [][]string{{"topic", hostile, "--concurrency", "2"}, {"each", hostile, "--concurrency", "2"}, {"topic", "t", "--rate", hostile}}},
 		{"limits rm", [][]string{{"topic", hostile}, {"topic", "no" + hostile}}},
 		{"joins cancel", [][]string{{hostile}, {s.join}}},
+		{"joins retry", [][]string{{hostile}, {s.join}}},
 		{"timers add", [][]string{{"--topic", hostile, "--in", "1h", "--key", hostile}, {"--topic", "t", "--in", hostile}}},
 		{"timers cancel", [][]string{{"--key", hostile}, {"--key", "no" + hostile}, {hostile}}},
 		{"jobs put", [][]string{{hostile, "--topic", hostile, "--schedule", "@daily"}, {hostile, "--topic", "t", "--schedule", hostile}, {"j", "--topic", "t", "--schedule", "@daily", "--zone", hostile}}},

@@ -214,7 +214,7 @@ func Tables() []Table {
 		table("outbox_unique", "key", of(Text, "key"), ints("id"), of(UUID, "message_id"), of(Time, "enqueued_at", "until")),
 		table("outbox_join", "join_id", of(UUID, "join_id"), of(Text, "grouping_key", "metadata"), ints("expected_steps", "completed_steps", "failed_steps", "status"), of(Time, "created_utc", "last_updated_utc", "deadline_utc")),
 		table("outbox_join_member", "join_id outbox_message_id", of(UUID, "join_id", "outbox_message_id"), ints("id", "status"), of(Time, "created_utc")),
-		table("outbox_join_wait", "id", ints("id"), of(UUID, "join_id")),
+		table("outbox_join_wait", "id", ints("id"), of(UUID, "join_id"), of(Bool, "replaced")),
 		table("outbox_join_result", "join_id id", of(UUID, "join_id"), ints("id"), of(Bytes, "result")),
 		table("outbox_pause", "kind name", of(Text, "kind", "name", "actor", "reason"), ints("lane"), of(Time, "at"), of(Bool, "ending")),
 		table("outbox_limit", "kind name", of(Text, "kind", "name", "actor", "reason", "pattern"), ints("concurrency", "rate", "burst"), of(Duration, "period"), of(Time, "next_at", "at")),

@@ -45,6 +45,15 @@ func (p RetryPolicy) Exhausted(failures int) bool {
 	return p.MaxAttempts > 0 && failures >= p.MaxAttempts
 }
 
+// Limit returns the error of an attempt after so many failures, as a permanent one if p allows no
+// attempt after it. It is for handlers whose own policy has no limit.
+func (p RetryPolicy) Limit(err error, failures int) error {
+	if p.Exhausted(failures + 1) {
+		return Permanent(err)
+	}
+	return err
+}
+
 // Wait returns the delay after so many failures, with jitter, never negative.
 func (p RetryPolicy) Wait(failures int) time.Duration {
 	delay := Backoff

@@ -188,7 +188,7 @@ func (c *circuits) fire(ctx context.Context, m *outbox.Message) error {
 	topic := m.Topic[len(PauseTopic):]
 	var first pause
 	if err := json.Unmarshal(m.Payload, &first); err != nil {
-		return outbox.Permanent(errors.New("no message of a webhook's timer"))
+		return errors.New("no message of a webhook's timer")
 	}
 	in := c.sink.in(ctx)
 	since := first.Since

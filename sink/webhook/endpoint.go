@@ -62,16 +62,14 @@ func (s *Sink) find(ctx context.Context, id string, m *outbox.Message) (*prepare
 	}
 	e, err := s.opts.Lookup(ctx, id, m)
 	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return nil, outbox.Permanent(fmt.Errorf("there is no endpoint %q", id))
-	case err != nil:
+	case err != nil && !errors.Is(err, sql.ErrNoRows):
 		return nil, fmt.Errorf("look up endpoint %q: %w", id, err)
-	case e == nil:
-		return nil, outbox.Permanent(fmt.Errorf("there is no endpoint %q", id))
+	case err != nil || e == nil:
+		return nil, fmt.Errorf("there is no endpoint %q", id)
 	}
 	p, err := e.prepare()
 	if err != nil {
-		return nil, outbox.Permanent(fmt.Errorf("endpoint %q: %w", id, err))
+		return nil, fmt.Errorf("endpoint %q: %w", id, err)
 	}
 	return p, nil
 }
@@ -90,8 +88,8 @@ const (
 // Table returns a Lookup that reads the URL and the secrets of an endpoint from the program's
 // own table: two columns, of which the second has the secrets with blanks between and may be
 // null. The argument is the id, see Lookup. A row is read again after 5 s, so a change is obeyed
-// by then, and no more than 1,000 rows are remembered. A row that is not there fails the message
-// for good.
+// by then, and no more than 1,000 rows are remembered. A row that is not there fails the
+// attempt.
 func Table(db Querier, query string) Lookup {
 	t := &table{db: db, query: query, rows: map[string]row{}, now: time.Now}
 	return t.lookup

@@ -36,13 +36,13 @@ func (s *Sink) post(ctx context.Context, e *prepared, m *outbox.Message) error {
 	at := s.now()
 	header, body, err := s.render(e, m, at)
 	if err != nil {
-		return outbox.Permanent(err)
+		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url.String(), bytes.NewReader(body))
 	if err != nil {
-		return outbox.Permanent(fmt.Errorf("%s: no request can be made", e.url.Host))
+		return fmt.Errorf("%s: no request can be made", e.url.Host)
 	}
 	request.Header = header
 	answer, err := s.client.Do(request)

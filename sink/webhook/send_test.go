@@ -161,7 +161,8 @@ func TestAnswerText(t *testing.T) {
 	}
 }
 
-// A message without an endpoint fails for good; a look-up that fails is repeated.
+// D-400: another version of the program may know the endpoint, so its absence is an ordinary failure;
+// a look-up that says so makes it permanent.
 func TestPermanentErrors(t *testing.T) {
 	t.Parallel()
 	db := dbtest.OpenSQLite(t)
@@ -170,13 +171,13 @@ func TestPermanentErrors(t *testing.T) {
 		err       error
 		permanent bool
 	}{
-		"none":         {nil, nil, true},
+		"none":         {nil, nil, false},
 		"not now":      {nil, errors.New("the database is away"), false},
 		"not ever":     {nil, outbox.Permanent(errors.New("no")), true},
-		"no URL":       {&Endpoint{URL: "canary"}, nil, true},
-		"no secret":    {&Endpoint{URL: "https://example.com", Secrets: []string{"canary"}}, nil, true},
-		"a password":   {&Endpoint{URL: "https://a:canary@example.com"}, nil, true},
-		"other scheme": {&Endpoint{URL: "ftp://example.com/canary"}, nil, true},
+		"no URL":       {&Endpoint{URL: "canary"}, nil, false},
+		"no secret":    {&Endpoint{URL: "https://example.com", Secrets: []string{"canary"}}, nil, false},
+		"a password":   {&Endpoint{URL: "https://a:canary@example.com"}, nil, false},
+		"other scheme": {&Endpoint{URL: "ftp://example.com/canary"}, nil, false},
 	} {
 		p := start(t, db, Options{Lookup: func(context.Context, string, *outbox.Message) (*Endpoint, error) { return tt.e, tt.err }})
 		err := p.attempt("t")

@@ -78,8 +78,8 @@ type Endpoint struct {
 
 // Lookup returns the endpoint of a message. id is what stands for the * of the topic that
 // Handle was called with, "acme" of webhook.acme, or the whole topic if there is no *. An error
-// fails the attempt, which is repeated unless it is outbox.Permanent or wraps sql.ErrNoRows.
-// It is called for each attempt, by many goroutines at once.
+// fails the attempt, which is repeated unless it is outbox.Permanent; no endpoint does so, too. It
+// is called for each attempt, by many goroutines at once.
 type Lookup func(ctx context.Context, id string, m *outbox.Message) (*Endpoint, error)
 
 // Options configure a sink. One of Endpoint and Lookup is required.

@@ -9,7 +9,8 @@ import (
 func joins() []engine.Operation {
 	return []engine.Operation{
 		JoinAttach{}, JoinAttachNew{}, JoinCancel{}, JoinEnd{}, JoinForgive{}, JoinGet{}, JoinKnown{}, JoinList{}, JoinListGroup{}, JoinListStatus{},
-		JoinMembers{}, JoinOf{}, JoinPark{}, JoinPurge{}, JoinReport{}, JoinResults{}, JoinStart{}, JoinWait{},
+		JoinHold{}, JoinMark{}, JoinMembers{}, JoinOf{}, JoinPark{}, JoinPurge{}, JoinRedrive{}, JoinReport{}, JoinResults{}, JoinStart{}, JoinUncompleted{}, JoinWait{},
+		JoinWaits{},
 	}
 }
 

@@ -23,11 +23,12 @@ type DeadFilter struct {
 	Most   int64
 }
 
-// Dead is how many failed messages a filter selected, and the position to continue after,
-// nil at the end.
+// Dead is how many failed messages a filter selected, how many of them are failed steps of failed
+// joins, and the position to continue after, nil at the end.
 type Dead struct {
-	N    int64
-	Last *int64
+	N     int64
+	Last  *int64
+	Ended int64
 }
 
 // OutboxCountDead counts failed messages.

@@ -33,7 +33,7 @@ func roleMays() map[engine.Role]mays {
 	reading := []string{
 		"*/list*", "*/get", "*/find", "job/run", "job/runs", "job/due", "outbox/counts", "outbox/count_dead", "outbox/lanes", "outbox/suspects", "limit/use", "*/next_due", "join/members",
 		"inbox/stuck", "backlog/*", "health/*", "explain/*", "fleet/*", "clock/*", "generation/check", "doctor/claims", "doctor/leases", "doctor/messages", "doctor/queues", "doctor/runs",
-		"doctor/joins", "doctor/join_missed", "doctor/join_parked", "doctor/lines", "doctor/strays",
+		"join/uncompleted", "join/waits", "doctor/joins", "doctor/join_missed", "doctor/join_parked", "doctor/lines", "doctor/strays",
 	}
 	producing := []string{
 		"outbox/lane", "outbox/enqueue", "outbox/enqueue_once", "outbox/enqueue_unique", "join/start", "join/attach", "join/attach_new", "join/wait", "timer/schedule", "timer/cancel", "timer/cancel_key",
@@ -63,7 +63,7 @@ func roleMays() map[engine.Role]mays {
 `,
 			operations: slices.Concat(reading, []string{
 				"outbox/lane", "outbox/enqueue", "outbox/enqueue_once", "outbox/cancel", "outbox/reschedule", "outbox/redrive", "outbox/discard", "pause/*", "limit/*", "job/put", "job/enable", "job/disable",
-				"job/delete", "job/trigger", "timer/cancel", "timer/cancel_key", "timer/reschedule", "join/cancel", "lease/force", "inbox/revive", "audit/note",
+				"job/delete", "job/trigger", "timer/cancel", "timer/cancel_key", "timer/reschedule", "join/cancel", "join/hold", "join/redrive", "join/mark", "join/wait", "doctor/join_settle", "lease/force", "inbox/revive", "audit/note",
 			}),
 			routines: []string{"outbox_enqueue", "outbox_enqueue_unique", "timer_cancel", "timer_reschedule", "job_trigger", "job_delete", "outbox_join_cancel", "limit_*"},
 			reads:    []string{"view", "table"}, sees: true,

@@ -129,8 +129,9 @@ CREATE INDEX ON pawl.outbox_join_member (id);
 
 -- The join.wait messages of a join, by position.
 CREATE TABLE pawl.outbox_join_wait (
-  id      bigint PRIMARY KEY,
-  join_id uuid NOT NULL REFERENCES pawl.outbox_join ON DELETE CASCADE
+  id       bigint PRIMARY KEY,
+  join_id  uuid NOT NULL REFERENCES pawl.outbox_join ON DELETE CASCADE,
+  replaced boolean NOT NULL DEFAULT false -- by another one, when the join was redriven
 );
 CREATE INDEX ON pawl.outbox_join_wait (join_id);
 

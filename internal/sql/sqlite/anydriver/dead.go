@@ -12,7 +12,7 @@ import (
 
 func deadStatements() []engine.Operation {
 	return []engine.Operation{
-		outboxDeadFind{}, outboxRedriveOne{}, outboxDiscardOne{}, outboxRescheduleException{},
+		outboxDeadEnded{}, outboxDeadFind{}, outboxRedriveOne{}, outboxDiscardOne{}, outboxRescheduleException{},
 		outboxPurgeDone{}, outboxPurgeDead{}, outboxPurgeMessages{}, outboxPurgeExceptions{}, outboxPurgeAttempts{}, outboxPurgeRun{},
 	}
 }
@@ -28,6 +28,12 @@ type deadMessage struct {
 	Chosen   bool
 }
 
+// outboxDeadEnded tests whether a message is a failed step of a failed join.
+type outboxDeadEnded struct {
+	engine.Rows[existence]
+	ID int64
+}
+
 type outboxRedriveOne struct {
 	engine.Changes
 	ID int64
@@ -41,9 +47,12 @@ type outboxDiscardOne struct {
 // deadRow is the result: how many failed messages there were.
 type deadRow op.Dead
 
-// Scan sets both columns.
+// Scan sets all columns.
 func (d deadRow) Scan(dest ...any) error {
 	*dest[1].(**int64) = d.Last
+	if err := assignInt(dest[2], d.Ended); err != nil {
+		return err
+	}
 	return assignInt(dest[0], d.N)
 }
 
@@ -69,6 +78,13 @@ func dead(t *txn, f op.DeadFilter, by op.Note, action string, do func(m *deadMes
 		row.Last = &high
 	}
 	for i := range found {
+		_, ended, err := one(t, outboxDeadEnded{ID: found[i].ID})
+		if err != nil {
+			return row, err
+		}
+		if ended {
+			row.Ended++
+		}
 		if err := do(&found[i]); err != nil {
 			return row, err
 		}

@@ -22,12 +22,15 @@ func (a answers) joins() {
 	counting(a, park)
 	counting(a, purgeJoins)
 	counting(a, putResults)
+	counting(a, func(*txn, op.JoinHold) (int64, error) { return 0, nil }) // there is one writer
+	counting(a, redriveJoin)
+	counting(a, markMembers)
 }
 
 func joinStatements() []engine.Operation {
 	return slices.Concat(stepStatements(), []engine.Operation{
-		joinAttachNewOne{}, joinAttachOne{}, joinDetachOne{}, joinEndOne{}, joinMember{}, joinPendingUntil{}, joinPurgeFind{}, joinPurgeJoin{}, joinPurgeMembers{},
-		joinPurgeResults{}, joinPurgeWaits{}, joinResultPut{}, joinStep{}, joinWaitParked{},
+		joinAttachNewOne{}, joinAttachOne{}, joinDetachOne{}, joinEndOne{}, joinMarkFailed{}, joinMarkMembers{}, joinMember{}, joinPendingUntil{}, joinPurgeFind{}, joinPurgeJoin{}, joinPurgeMembers{},
+		joinPurgeResults{}, joinPurgeWaits{}, joinRedriveOne{}, joinResultPut{}, joinStep{}, joinWaitParked{}, joinWaitReplaced{},
 	})
 }
 
@@ -114,6 +117,28 @@ type joinResultPut struct {
 	op.JoinResult
 }
 
+type (
+	joinRedriveOne struct {
+		engine.Changes
+		JoinID [16]byte
+	}
+	joinWaitReplaced struct {
+		engine.Changes
+		JoinID [16]byte
+	}
+	joinMarkMembers struct {
+		engine.Changes
+		JoinID [16]byte
+		IDs    []int64
+		Status int
+	}
+	joinMarkFailed struct {
+		engine.Changes
+		JoinID [16]byte
+		Failed int64
+	}
+)
+
 // carried returns the position in an id that pawl made, or 0.
 func carried(id [16]byte) int64 {
 	return int64(binary.BigEndian.Uint64(id[8:]) & (1<<48 - 1))
@@ -199,6 +224,23 @@ func endJoin(t *txn, o op.JoinEnd) (int64, error) {
 	}
 	known, err := t.change(op.JoinKnown{JoinID: o.JoinID})
 	return 2 * known, err
+}
+
+func redriveJoin(t *txn, o op.JoinRedrive) (int64, error) {
+	n, err := t.changeAudited(o.Note, "redrive", joinRedriveOne{JoinID: o.JoinID})
+	if err == nil && n > 0 {
+		_, err = t.do(joinWaitReplaced{JoinID: o.JoinID})
+	}
+	return n, err
+}
+
+func markMembers(t *txn, o op.JoinMark) (int64, error) {
+	n, err := t.change(joinMarkMembers{JoinID: o.JoinID, IDs: o.IDs, Status: o.Status})
+	if err != nil || n == 0 {
+		return n, err
+	}
+	_, err = t.do(joinMarkFailed{JoinID: o.JoinID, Failed: int64(o.Status-1) * n})
+	return n, err
 }
 
 func park(t *txn, o op.JoinPark) (int64, error) {

@@ -1,9 +1,10 @@
 -- Failed messages behind position @after that a filter chooses, up to @most of them,
 -- looking at @look: count them, give them up, or give them a fresh start and take their
 -- failures back in joins that are still pending (D-38). @ids is a JSON array of positions;
--- null is any. @got: how many; @last: where to go on, null at the end.
+-- null is any. @got: how many; @last: where to go on, null at the end;
+-- @ended: how many of them are failed steps of failed joins.
 CREATE PROCEDURE pawl.outbox_dead @what nvarchar(10), @ids nvarchar(max), @topic nvarchar(510), @queue nvarchar(510), @error nvarchar(max), @since datetime2(7), @before datetime2(7),
-  @after bigint, @look int, @most bigint, @got bigint OUTPUT, @last bigint OUTPUT AS
+  @after bigint, @look int, @most bigint, @got bigint OUTPUT, @last bigint OUTPUT, @ended bigint OUTPUT AS
 BEGIN
 DECLARE @now datetime2(7), @seen int, @high bigint, @json nvarchar(max), @all bit = CASE WHEN @ids IS NULL THEN 1 ELSE 0 END;
 DECLARE @want TABLE (id bigint NOT NULL PRIMARY KEY);
@@ -27,6 +28,8 @@ SELECT TOP (@most) f.id FROM @found f INNER JOIN pawl.outbox_message m ON m.id =
 SELECT @got = COUNT(*), @last = MAX(p.id) FROM @pick p;
 IF @got < @most
   SET @last = CASE WHEN @seen >= @look THEN @high END;
+SELECT @ended = COUNT(*) FROM @pick p
+ WHERE EXISTS (SELECT 1 FROM pawl.outbox_join_member m INNER JOIN pawl.outbox_join j ON j.join_id = m.join_id WHERE m.id = p.id AND m.status = 2 AND j.status = 2);
 SET @now = SYSUTCDATETIME();
 IF @what = N'discard'
 BEGIN

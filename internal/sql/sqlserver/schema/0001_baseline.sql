@@ -152,8 +152,9 @@ CREATE INDEX id ON pawl.outbox_join_member (id) INCLUDE (join_id, status);
 
 -- The join.wait messages of a join, by position.
 CREATE TABLE pawl.outbox_join_waiting (
-  id      bigint NOT NULL PRIMARY KEY,
-  join_id uniqueidentifier NOT NULL REFERENCES pawl.outbox_join (join_id) ON DELETE CASCADE
+  id       bigint NOT NULL PRIMARY KEY,
+  join_id  uniqueidentifier NOT NULL REFERENCES pawl.outbox_join (join_id) ON DELETE CASCADE,
+  replaced bit NOT NULL DEFAULT 0 -- by another one, when the join was redriven
 );
 ALTER TABLE pawl.outbox_join_waiting SET (LOCK_ESCALATION = DISABLE);
 CREATE INDEX join_id ON pawl.outbox_join_waiting (join_id);

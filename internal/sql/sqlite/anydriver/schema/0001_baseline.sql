@@ -130,8 +130,9 @@ CREATE INDEX pawl.outbox_join_member_place ON pawl.outbox_join_member (status, i
 
 -- The join.wait messages of a join, by position.
 CREATE TABLE pawl.outbox_join_wait (
-  id      INTEGER PRIMARY KEY,
-  join_id BLOB NOT NULL
+  id       INTEGER PRIMARY KEY,
+  join_id  BLOB NOT NULL,
+  replaced INTEGER NOT NULL DEFAULT 0 -- by another one, when the join was redriven
 ) STRICT;
 CREATE INDEX pawl.outbox_join_wait_join ON pawl.outbox_join_wait (join_id);
 
