@@ -54,7 +54,7 @@ func TestChanges(t *testing.T) {
 		do("retry", "1 message redriven", "topic", "bad"+canary, "limit", "1")
 		got, err = status(f.failed)
 		is("redriven", got, outbox.Ready, err)
-		do("discard", "0 messages discarded", "error", "refused")
+		do("discard", "0 messages discarded", "error", "refused", "limit", "all")
 		do("pause", "topic mail paused", "kind", "topic", "name", "mail")
 		do("pause", "nothing was changed", "kind", "topic", "name", "mail")
 		do("resume", "topic mail resumed", "kind", "topic", "name", "mail")

@@ -90,7 +90,7 @@ func failedActions(s *store, f *outbox.FailedFilter, found int, more bool) []act
 		return nil
 	}
 	fields := []string{"store", s.key, "topic", f.Topic, "queue", f.Queue, "error", f.Error}
-	most := input{Name: "limit", Label: "At most", Type: "number", Value: strconv.Itoa(found)}
+	most := input{Name: "limit", Label: "At most", Value: strconv.Itoa(found), Hint: "a number, or " + everything}
 	what := plural(int64(found), "failed message")
 	if more {
 		what = what + " or more"
@@ -111,9 +111,10 @@ func failedFilter(ctx context.Context, s *store, form url.Values) (f outbox.Fail
 		return outbox.FailedFilter{IDs: []outbox.Position{m.Position}}, nil
 	}
 	f = outbox.FailedFilter{Topic: form.Get("topic"), Queue: form.Get("queue"), Error: form.Get("error")}
-	f.Limit, _ = strconv.Atoi(form.Get("limit"))
-	f.Rate, _ = strconv.Atoi(form.Get("rate"))
-	return f, nil
+	if f.Limit, err = limit(form); err == nil {
+		f.Rate, err = number[int](form, "rate")
+	}
+	return f, err
 }
 
 // retry makes failed messages ready again.

@@ -36,7 +36,11 @@ func (v *visit) listInbox(ctx context.Context, s *store) (pageOf[inbox.Info], er
 		return pageOf[inbox.Info]{}, err
 	}
 	var after *inbox.Info
-	if at := fromCursor(q.Get("after")); len(at) == 2 {
+	at, err := fromCursor(q.Get("after"))
+	if err != nil {
+		return pageOf[inbox.Info]{}, err
+	}
+	if at != nil {
 		after = &inbox.Info{Key: inbox.Key{Source: at[0], MessageID: at[1]}}
 	}
 	var match func(*inbox.Info) bool

@@ -12,7 +12,6 @@ import (
 
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/health"
-	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
@@ -202,19 +201,4 @@ func rescheduleMessage(ctx context.Context, s *store, form url.Values) (string, 
 	}
 	n, err := s.Outbox.Reschedule(ctx, due, m.Position)
 	return several(n, "message", "rescheduled"), err
-}
-
-// dueIn is the time after a duration from now.
-func dueIn(text string) (time.Time, error) {
-	d, err := duration("in", text)
-	return time.Now().Add(d), err
-}
-
-// duration reads a duration.
-func duration(field, text string) (time.Duration, error) {
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		return 0, engine.Invalid(field, "no duration, such as 90s, 10m or 24h")
-	}
-	return d, nil
 }

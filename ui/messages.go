@@ -63,10 +63,11 @@ func (v *visit) listOptions() (opts outbox.ListOptions, err error) {
 			}
 		}
 	}
-	if after := v.number("after", 0); after > 0 {
+	after, err := number[int64](q, "after")
+	if after > 0 {
 		opts.After = &outbox.Info{Message: outbox.Message{Position: outbox.Position(after)}}
 	}
-	return opts, nil
+	return opts, err
 }
 
 func (v *visit) messageTable(s *store, list []outbox.Info) *table {
