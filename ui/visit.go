@@ -142,5 +142,5 @@ func (v *visit) problem(err error) string {
 	if v.Context().Err() == nil {
 		v.s.log.WarnContext(v.Context(), "the dashboard could not read", "path", v.URL.Path, "store", v.key, "error", err)
 	}
-	return err.Error()
+	return said(err)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"sync"
 	"time"
 
@@ -57,7 +56,7 @@ func (c *uiCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	s, err := serveDashboard(a, c.Listen, ui.Handler(source, opts), logger)
+	s, err := serveDashboard(a, c.Listen, source, opts)
 	if err != nil {
 		return errors.Join(err, done())
 	}
@@ -109,13 +108,25 @@ func (c *uiCmd) source(ctx context.Context, g *options, logger *slog.Logger) (ui
 	}, nil
 }
 
-// serveDashboard begins to serve a dashboard, and says where.
-func serveDashboard(a *app, listen string, handler http.Handler, logger *slog.Logger) (*server, error) {
-	s, err := startServer(listen, handler, logger)
-	if err == nil {
-		fmt.Fprintf(a.stderr, "The dashboard is at http://%s/\n", s.address)
+// serveDashboard begins to serve a dashboard, and says where and to whom.
+func serveDashboard(a *app, listen string, source ui.Source, opts ui.Options) (*server, error) {
+	s, err := startServer(listen, ui.Handler(source, opts), opts.Logger)
+	if err != nil {
+		return nil, err
 	}
-	return s, err
+	fmt.Fprintf(a.stderr, "The dashboard is at http://%s/\n", s.address)
+	if s.exposed {
+		fmt.Fprintln(a.stderr, exposure(opts.Authorize != nil))
+	}
+	return s, nil
+}
+
+// exposure says what it means that other machines reach the dashboard.
+func exposure(signIn bool) string {
+	if signIn {
+		return "Every machine that reaches this one is asked for a name and a password, which travel as they are: put TLS before it."
+	}
+	return "Every machine that reaches this one can connect, and is refused: without --basic-auth the dashboard serves this machine alone."
 }
 
 // waitFor serves until ctx ends.
