@@ -1,6 +1,7 @@
 package ui_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -108,6 +109,7 @@ func TestEveryRouteForEverybody(t *testing.T) {
 			{"nobody", as(ui.Access{}, errors.New("no")), nil, http.StatusForbidden, false},
 			{"somebody without a name", as(ui.Access{Operator: true, Payloads: true}, nil), nil, http.StatusForbidden, false},
 			{"somebody who is not signed in", as(ui.Access{}, &ui.Unauthenticated{Challenge: "Basic"}), nil, http.StatusUnauthorized, false},
+			{"somebody for whom there is no time", as(ui.Access{}, context.DeadlineExceeded), nil, http.StatusServiceUnavailable, false},
 			{"another machine", here, func(r *http.Request) { r.RemoteAddr = "192.0.2.7:9" }, http.StatusForbidden, false},
 			{"another name", here, func(r *http.Request) { r.Host = "evil.example" }, http.StatusForbidden, false},
 			{"another name with a port", here, func(r *http.Request) { r.Host = "localhost.evil.example:8080" }, http.StatusForbidden, false},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,7 +20,7 @@ import (
 type uiCmd struct {
 	Listen    string `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Where to serve the dashboard, as HOST:PORT; without a host only this machine reaches it. Default: ${default}."`
 	ReadOnly  bool   `help:"Show everything and change nothing."`
-	BasicAuth string `placeholder:"FILE" type:"path" help:"Ask for names and passwords that a file has: lines NAME:HASH, as \"htpasswd -B\" writes them. With :viewer behind it somebody only looks, and sees no payloads."`
+	BasicAuth string `placeholder:"FILE" type:"path" help:"Ask for names and passwords that a file has: lines NAME:HASH, as \"htpasswd -B -C 12\" writes them. With :viewer behind it somebody only looks, and sees no payloads."`
 }
 
 // Help is printed by --help.
@@ -32,7 +33,7 @@ Examples:
 
     pawl ui
     pawl ui --db postgres://localhost/shop --read-only
-    htpasswd -Bc people ann && pawl ui --listen 0.0.0.0:8080 --basic-auth people`
+    htpasswd -B -C 12 -c people ann && pawl ui --listen 0.0.0.0:8080 --basic-auth people`
 }
 
 // refreshStores is how often the list of a fleet's stores is read.
@@ -51,6 +52,9 @@ func (c *uiCmd) Run(ctx context.Context, a *app, g *options) error {
 			return usage("--basic-auth: %w", err)
 		}
 		opts.Authorize = list.Authorize
+		if weak := list.Weak(); weak != nil {
+			fmt.Fprintf(a.stderr, "Passwords with a cost below 10 are cheap to guess for who finds their hashes: set those of %s anew with htpasswd -B -C 12.\n", strings.Join(weak, ", "))
+		}
 	}
 	source, done, err := c.source(ctx, g, logger)
 	if err != nil {
