@@ -17,7 +17,8 @@ type Access struct {
 	Name string
 	// Operator may change things: redrive, cancel, pause. Others only read.
 	Operator bool
-	// Payloads may be read, and results of steps.
+	// Payloads may be read, and what else programs wrote: headers, correlation ids, errors, results of
+	// steps.
 	Payloads bool
 }
 

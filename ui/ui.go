@@ -25,7 +25,10 @@ type Options struct {
 	Authorize func(*http.Request) (Access, error)
 	// ReadOnly takes every change from everybody.
 	ReadOnly bool
-	// Redact returns what is shown of a payload, for those who may see it; nil: all of it.
+	// Redact returns what is shown of a text that a program wrote, to those who may read payloads: of a
+	// payload, a header's value, a correlation id, an error, a join's metadata; nil: all of it. The
+	// topic is empty where it is not known. Headers whose names are those of credentials (Authorization,
+	// Cookie, X-Auth-Token …) are masked before.
 	Redact func(topic string, payload []byte) []byte
 	// TraceURL returns where a trace can be seen, by its id in hexadecimal; nil: nowhere.
 	TraceURL func(traceID string) string
