@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -16,7 +17,8 @@ type Access struct {
 	Name string
 	// Operator may change things: redrive, cancel, pause. Others only read.
 	Operator bool
-	// Payloads may be read, and results of steps.
+	// Payloads may be read, and what else programs wrote: headers, correlation ids, errors, results of
+	// steps.
 	Payloads bool
 }
 
@@ -30,11 +32,15 @@ type Unauthenticated struct {
 func (*Unauthenticated) Error() string { return "not signed in" }
 
 // errNotHere refuses what does not come from this machine.
-var errNotHere = errors.New("the dashboard serves this machine alone: set ui.Options.Authorize, or --basic-auth, to serve others")
+var errNotHere = errors.New("the dashboard serves this machine alone, and nothing that comes by a proxy: set ui.Options.Authorize, or --basic-auth, to serve others")
 
 // thisMachine lets everybody on this machine do everything. The name that was asked for has to be
-// this machine's, too: a page from elsewhere may have a name that leads here.
+// this machine's, too: a page from elsewhere may have a name that leads here. What a proxy on this
+// machine sends on may come from anywhere.
 func thisMachine(r *http.Request) (Access, error) {
+	if forwarded(r) {
+		return Access{}, errNotHere
+	}
 	host := r.Host
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -47,6 +53,18 @@ func thisMachine(r *http.Request) (Access, error) {
 		return Access{}, errNotHere
 	}
 	return Access{Name: "dashboard", Operator: true, Payloads: true}, nil
+}
+
+// forwarded reports whether a request came by a proxy: it has a header that proxies add, or a version
+// of HTTP that nginx speaks unless told otherwise and no browser does.
+func forwarded(r *http.Request) bool {
+	for name := range r.Header {
+		name = strings.ToLower(name)
+		if name == "via" || strings.Contains(name, "forwarded") || strings.HasSuffix(name, "ip") || strings.HasPrefix(name, "x-original-") || strings.HasPrefix(name, "x-envoy-") {
+			return true
+		}
+	}
+	return !r.ProtoAtLeast(1, 1)
 }
 
 func loopback(host string) bool {
@@ -85,6 +103,9 @@ func (s *server) guard(next http.Handler) http.Handler {
 			if who := (*Unauthenticated)(nil); errors.As(err, &who) {
 				h.Set("WWW-Authenticate", who.Challenge)
 				status = http.StatusUnauthorized
+			} else if errors.Is(err, context.DeadlineExceeded) {
+				h.Set("Retry-After", "1")
+				status = http.StatusServiceUnavailable
 			}
 			s.log.WarnContext(r.Context(), "the dashboard refused a request", "path", r.URL.Path, "from", r.RemoteAddr, "error", err)
 			http.Error(w, fmt.Sprintf("%d %s", status, err), status)

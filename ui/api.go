@@ -50,7 +50,11 @@ func resources() []resource {
 		{path: "messages", summary: "Messages, newest first. 10 000 are read for a page: it may have fewer than 50, or none, and a next one.", params: []string{"status", "topic", "queue", "correlation", "error", "older", "newer", "id", "after"}, result: []view.Message{}, list: true, get: apiMessages},
 		{path: "messages/{id}", summary: "A message with its failed attempts, by its id or position. The payload is there if payload=true and the caller may read it.", params: []string{"payload"}, result: view.Story{}, get: apiMessage},
 		{path: "explain/{id}", summary: "Why a message, timer, job, run, join or message of the inbox has not run.", result: admin.Explanation{}, get: func(v *visit, s *store) (any, error) {
-			return s.Admin.Explain(v.Context(), v.PathValue("id"))
+			found, err := s.Admin.Explain(v.Context(), v.PathValue("id"))
+			if err == nil {
+				v.redactExplanation(found)
+			}
+			return found, err
 		}},
 		{path: "joins", summary: "Joins, newest first.", params: []string{"status", "group", "after"}, result: []view.Join{}, list: true, get: apiJoins},
 		{path: "joins/{id}", summary: "A join.", result: view.Join{}, get: apiJoin},
@@ -68,7 +72,7 @@ func resources() []resource {
 			return sent(p, func(j *job.Info) view.Job { j.Payload = nil; return view.OfJob(j) }), err
 		}},
 		{path: "jobs/{name}/runs", summary: "The last runs of a job.", result: []job.Run{}, list: true, get: func(v *visit, s *store) (any, error) {
-			return s.Jobs.Runs(v.Context(), v.PathValue("name"), job.RunsOptions{Limit: pageSize})
+			return v.runs(s, v.PathValue("name"))
 		}},
 		{path: "leases", summary: "Leases by name.", params: []string{"status", "after"}, result: []lease.Info{}, list: true, get: func(v *visit, s *store) (any, error) {
 			p, err := v.listLeases(v.Context(), s)
@@ -119,6 +123,8 @@ func apiMessage(v *visit, s *store) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	v.redactMessage(m)
+	v.redactAttempts(m.Topic, attempts)
 	size := len(m.Payload)
 	switch {
 	case v.query.Get("payload") != "true" || !v.access.Payloads:

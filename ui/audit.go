@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 // auditTrail lists what operators did, newest first.
@@ -41,11 +42,9 @@ func who(e *admin.Entry) string {
 // listAudit reads the page that the address asks for.
 func (v *visit) listAudit(ctx context.Context, s *store) (pageOf[admin.Entry], error) {
 	q := v.query
-	var after *admin.Entry
-	if at := fromCursor(q.Get("after")); len(at) == 2 {
-		before, _ := time.Parse(time.RFC3339Nano, at[0])
-		id, _ := uuid.Parse(at[1])
-		after = &admin.Entry{ID: id, At: before}
+	after, err := entryAt(q.Get("after"))
+	if err != nil {
+		return pageOf[admin.Entry]{}, err
 	}
 	var match func(*admin.Entry) bool
 	if actor, action := q.Get("actor"), q.Get("action"); actor != "" || action != "" {
@@ -56,4 +55,18 @@ func (v *visit) listAudit(ctx context.Context, s *store) (pageOf[admin.Entry], e
 	return sift(after, func(after *admin.Entry, limit int) ([]admin.Entry, error) {
 		return s.Admin.Audit(ctx, admin.AuditOptions{After: after, Limit: limit})
 	}, match, func(e *admin.Entry) string { return cursor(e.At.Format(time.RFC3339Nano), e.ID.String()) })
+}
+
+// entryAt is the entry that the parameter after names; nil if it is not given.
+func entryAt(after string) (*admin.Entry, error) {
+	parts, err := fromCursor(after)
+	if parts == nil {
+		return nil, err
+	}
+	at, badTime := time.Parse(time.RFC3339Nano, parts[0])
+	id, badID := uuid.Parse(parts[1])
+	if badTime != nil || badID != nil {
+		return nil, engine.Invalid("after", "none of a list's")
+	}
+	return &admin.Entry{ID: id, At: at}, nil
 }

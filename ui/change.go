@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/bravellian/pawl/admin"
 )
@@ -36,7 +37,8 @@ func (s *server) act(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v.key = r.PostForm.Get("store")
-	// It may take as long as its sender waits: many messages are redriven at the rate that was asked for.
+	// It may take as long as its sender waits: much may have to be changed.
+	unbounded(w)
 	ctx := admin.WithReason(admin.WithActor(r.Context(), v.access.Name), r.PostForm.Get("reason"))
 	st, err := v.s.source.open(ctx, v.key)
 	did := ""
@@ -45,16 +47,16 @@ func (s *server) act(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		s.log.WarnContext(ctx, "a change by the dashboard failed", "action", name, "store", v.key, "name", v.access.Name, "error", err)
-		s.render(w, v, page{}, &screen{Title: "It was not done", Blocks: []block{{Error: err.Error()}}}, statusOf(err))
+		s.render(w, v, page{}, &screen{Title: "It was not done", Blocks: []block{{Error: said(err)}}}, statusOf(err))
 		return
 	}
 	s.log.InfoContext(ctx, "changed by the dashboard", "action", name, "store", v.key, "name", v.access.Name, "result", did)
 	// Not http.Redirect, which makes the path one from the root of a server that has taken a prefix off.
-	w.Header().Set("Location", back(v.base, r.PostForm.Get("back"), did))
+	w.Header().Set("Location", back(v.base, r.PostForm.Get("back"), s.notices.add(did)))
 	w.WriteHeader(http.StatusSeeOther)
 }
 
-// back is the page that a change was made on, below the dashboard's root, with what became of it.
+// back is the page that a change was made on, below the dashboard's root, with the key of what became of it.
 func back(base, path, did string) string {
 	at, err := url.Parse(path)
 	if err != nil || at.IsAbs() || at.Host != "" || strings.HasPrefix(at.Path, "/") || strings.Contains(at.Path, "..") {
@@ -63,6 +65,14 @@ func back(base, path, did string) string {
 	q := at.Query()
 	q.Set("did", did)
 	return base + at.EscapedPath() + "?" + q.Encode()
+}
+
+// unbounded takes the time limits of the server from an answer. Without a limit of reading as well, a
+// server would end the request's context.
+func unbounded(w http.ResponseWriter) {
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Time{}) // not every writer has them
+	_ = control.SetWriteDeadline(time.Time{})
 }
 
 // several says how many were changed.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,16 +27,15 @@ func TestChanges(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		s := serve(t, ui.Of(f.Pawl), ui.Options{Authorize: func(*http.Request) (ui.Access, error) { return ui.Access{Name: "olga", Operator: true}, nil }})
-		do := func(action, did string, pairs ...string) {
+		do := func(action, want string, pairs ...string) {
 			t.Helper()
 			form := url.Values{"reason": {"because"}}
 			for i := 0; i < len(pairs); i += 2 {
 				form.Set(pairs[i], pairs[i+1])
 			}
 			status, body, h := do(t, s, http.MethodPost, "do/"+action, form, nil)
-			to, err := url.Parse(h.Get("Location"))
-			if status != http.StatusSeeOther || err != nil || !strings.Contains(to.Query().Get("did"), did) {
-				t.Errorf("%s: %d, %q, %s", action, status, to.Query().Get("did"), body)
+			if status != http.StatusSeeOther || !strings.Contains(did(t, s, h), want) {
+				t.Errorf("%s: %d, %q, %s", action, status, did(t, s, h), body)
 			}
 		}
 		is := func(what string, got, want any, err error) {
@@ -57,7 +58,7 @@ func TestChanges(t *testing.T) {
 		do("retry", "1 message redriven", "topic", "bad"+canary, "limit", "1")
 		got, err = status(f.failed)
 		is("redriven", got, outbox.Ready, err)
-		do("discard", "0 messages discarded", "error", "refused")
+		do("discard", "0 messages discarded", "error", "refused", "limit", "all")
 		do("pause", "topic mail paused", "kind", "topic", "name", "mail")
 		do("pause", "nothing was changed", "kind", "topic", "name", "mail")
 		do("resume", "topic mail resumed", "kind", "topic", "name", "mail")
@@ -134,5 +135,35 @@ func TestChangesRefused(t *testing.T) {
 	}
 	if status, _, _ := do(t, s, http.MethodPost, "do/retry", url.Values{"x": {strings.Repeat("y", 100_000)}}, nil); status != http.StatusBadRequest {
 		t.Errorf("a form that is too large: %d", status)
+	}
+}
+
+// timed is an answer whose time limits are noted.
+type timed struct {
+	*httptest.ResponseRecorder
+	read, write []time.Time
+}
+
+func (w *timed) SetReadDeadline(at time.Time) error  { w.read = append(w.read, at); return nil }
+func (w *timed) SetWriteDeadline(at time.Time) error { w.write = append(w.write, at); return nil }
+
+// D-451: a change is not cut off by the limits of its server, which hold for everybody who may not make one.
+func TestChangesMayTakeLong(t *testing.T) {
+	f := open(t, dbtest.Engine{Name: "sqlite", Open: dbtest.OpenSQLite})
+	access := ui.Access{Name: "olga"}
+	h := ui.Handler(ui.Of(f.Pawl), ui.Options{Authorize: func(*http.Request) (ui.Access, error) { return access, nil }, Logger: quiet()})
+	for _, may := range []bool{false, true} {
+		access.Operator = may
+		r := httptest.NewRequest(http.MethodPost, "/do/repair", nil)
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		w := &timed{ResponseRecorder: httptest.NewRecorder()}
+		h.ServeHTTP(w, r)
+		want := []time.Time{{}}
+		if !may {
+			want = nil
+		}
+		if !slices.Equal(w.read, want) || !slices.Equal(w.write, want) {
+			t.Errorf("operator %v: %d, read until %v, written until %v", may, w.Code, w.read, w.write)
+		}
 	}
 }

@@ -13,5 +13,5 @@ func Routes() (all []string) {
 	for name := range maps.Keys(changes()) {
 		all = append(all, "POST /do/"+name)
 	}
-	return append(all, "GET /api/v1/stores", "GET /api/v1/openapi.json", "GET /events", "GET /assets/pawl.css")
+	return append(all, "GET /api/v1/stores", "GET /api/v1/openapi.json", "GET /assets/pawl.css")
 }

@@ -24,6 +24,9 @@ func failed(v *visit) (*screen, error) {
 		{Name: "error", Label: "Error contains", Value: v.query.Get("error")},
 	}, Keep: []string{"store", v.key}}}
 	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
+		if err := v.searchable("error"); err != nil {
+			return nil, err
+		}
 		f := outbox.FailedFilter{Topic: v.query.Get("topic"), Queue: v.query.Get("queue"), Error: v.query.Get("error")}
 		list, next, err := s.Outbox.ListSome(ctx, outbox.ListOptions{Status: outbox.Failed, Topic: f.Topic, Queue: f.Queue, Error: f.Error, NoPayload: true, Limit: failedRead}, pageRead)
 		if err != nil {
@@ -49,7 +52,7 @@ func failedNote(found int, more bool) string {
 func (v *visit) failures(s *store, list []outbox.Info, more bool) *table {
 	groups := map[failure][]*outbox.Info{}
 	for i := range list {
-		k := failure{list[i].Topic, firstLine(list[i].LastError)}
+		k := failure{list[i].Topic, firstLine(v.private(list[i].Topic, list[i].LastError))}
 		groups[k] = append(groups[k], &list[i])
 	}
 	keys := make([]failure, 0, len(groups))
@@ -65,11 +68,16 @@ func (v *visit) failures(s *store, list []outbox.Info, more bool) *table {
 	}
 	for _, k := range keys {
 		newest := groups[k][0]
-		f := outbox.FailedFilter{Topic: k.topic, Error: cut(newest.LastError)}
-		t.Rows = append(t.Rows, []cell{
-			words(k.topic), link(cmp.Or(k.text, "no error"), v.hrefIn(s.key, "messages", "status", "failed", "topic", k.topic, "error", f.Error)), count(int64(len(groups[k]))), at(newest.CreatedAt),
-			{Actions: failedActions(s, &f, len(groups[k]), more)},
-		})
+		f := outbox.FailedFilter{Topic: k.topic}
+		shown, actions := words(k.text), []action(nil) // a group whose errors are not shown cannot be named by one
+		if v.readsAll() {
+			f.Error = cut(newest.LastError)
+			shown = link(cmp.Or(k.text, "no error"), v.hrefIn(s.key, "messages", "status", "failed", "topic", k.topic, "error", f.Error))
+		}
+		if v.readsAll() || !v.access.Payloads { // then the group is the topic
+			actions = failedActions(s, &f, len(groups[k]), more)
+		}
+		t.Rows = append(t.Rows, []cell{words(k.topic), shown, count(int64(len(groups[k]))), at(newest.CreatedAt), {Actions: actions}})
 	}
 	return t
 }
@@ -90,7 +98,7 @@ func failedActions(s *store, f *outbox.FailedFilter, found int, more bool) []act
 		return nil
 	}
 	fields := []string{"store", s.key, "topic", f.Topic, "queue", f.Queue, "error", f.Error}
-	most := input{Name: "limit", Label: "At most", Type: "number", Value: strconv.Itoa(found)}
+	most := input{Name: "limit", Label: "At most", Value: strconv.Itoa(found), Hint: "a number, or " + everything}
 	what := plural(int64(found), "failed message")
 	if more {
 		what = what + " or more"
@@ -111,9 +119,10 @@ func failedFilter(ctx context.Context, s *store, form url.Values) (f outbox.Fail
 		return outbox.FailedFilter{IDs: []outbox.Position{m.Position}}, nil
 	}
 	f = outbox.FailedFilter{Topic: form.Get("topic"), Queue: form.Get("queue"), Error: form.Get("error")}
-	f.Limit, _ = strconv.Atoi(form.Get("limit"))
-	f.Rate, _ = strconv.Atoi(form.Get("rate"))
-	return f, nil
+	if f.Limit, err = limit(form); err == nil {
+		f.Rate, err = number[int](form, "rate")
+	}
+	return f, err
 }
 
 // retry makes failed messages ready again.

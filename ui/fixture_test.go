@@ -147,7 +147,26 @@ func do(t *testing.T, s *httptest.Server, method, path string, form url.Values, 
 	return answer.StatusCode, string(text), answer.Header
 }
 
-var links = regexp.MustCompile(`(?:href|src|action|sse-connect|hx-get)="([^"]*)"`)
+var didText = regexp.MustCompile(`<p class="did" role="status">([^<]*)</p>`)
+
+// did is what the page says that a change leads back to.
+func did(t *testing.T, s *httptest.Server, h http.Header) string {
+	t.Helper()
+	at, err := url.Parse(s.URL + below + "/do/any")
+	if err == nil {
+		at, err = at.Parse(h.Get("Location"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, body, _ := get(t, s, strings.TrimPrefix(at.RequestURI(), below+"/"))
+	if found := didText.FindStringSubmatch(body); found != nil {
+		return found[1]
+	}
+	return ""
+}
+
+var links = regexp.MustCompile(`(?:href|src|action|hx-get)="([^"]*)"`)
 
 // linked returns where a page leads, as a browser resolves it.
 func linked(t *testing.T, at, body string) (all []string) {

@@ -26,8 +26,17 @@ func inboxes(v *visit) (*screen, error) {
 	return sc, nil
 }
 
-// listInbox reads the page that the address asks for, or one message if its source and id are known.
+// listInbox reads the page that the address asks for, as the visitor may read it.
 func (v *visit) listInbox(ctx context.Context, s *store) (pageOf[inbox.Info], error) {
+	p, err := v.readInbox(ctx, s)
+	for i := range p.rows {
+		p.rows[i].LastError = v.private("", p.rows[i].LastError)
+	}
+	return p, err
+}
+
+// readInbox reads the page that the address asks for, or one message if its source and id are known.
+func (v *visit) readInbox(ctx context.Context, s *store) (pageOf[inbox.Info], error) {
 	q := v.query
 	if q.Get("id") != "" && q.Get("source") != "" {
 		return onePage(s.Inbox.Get(ctx, q.Get("source"), q.Get("id")))
@@ -36,7 +45,11 @@ func (v *visit) listInbox(ctx context.Context, s *store) (pageOf[inbox.Info], er
 		return pageOf[inbox.Info]{}, err
 	}
 	var after *inbox.Info
-	if at := fromCursor(q.Get("after")); len(at) == 2 {
+	at, err := fromCursor(q.Get("after"))
+	if err != nil {
+		return pageOf[inbox.Info]{}, err
+	}
+	if at != nil {
 		after = &inbox.Info{Key: inbox.Key{Source: at[0], MessageID: at[1]}}
 	}
 	var match func(*inbox.Info) bool

@@ -40,9 +40,13 @@ func (v *visit) listJobs(ctx context.Context, s *store) (pageOf[job.Info], error
 	if name := v.query.Get("after"); name != "" {
 		after = &job.Info{Job: job.Job{Name: name}}
 	}
-	return sift(after, func(after *job.Info, limit int) ([]job.Info, error) {
+	p, err := sift(after, func(after *job.Info, limit int) ([]job.Info, error) {
 		return s.Jobs.List(ctx, job.ListOptions{After: after, Limit: limit})
 	}, nil, func(j *job.Info) string { return j.Name })
+	for i := range p.rows {
+		p.rows[i].Headers = v.headers(p.rows[i].Topic, p.rows[i].Headers)
+	}
+	return p, err
 }
 
 func jobActions(s *store, j *job.Info) []action {
@@ -64,7 +68,7 @@ func oneJob(v *visit) (*screen, error) {
 	if err != nil {
 		return nil, err
 	}
-	runs, err := s.Jobs.Runs(v.Context(), j.Name, job.RunsOptions{Limit: pageSize})
+	runs, err := v.runs(s, j.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -72,6 +76,7 @@ func oneJob(v *visit) (*screen, error) {
 	if err != nil {
 		return nil, err
 	}
+	v.redactExplanation(found)
 	spoken, next, _ := job.Explain(j.Schedule, j.Zone, v.now, 5)
 	times := &table{Head: []string{"When"}, None: "Never."}
 	for _, t := range next {
@@ -85,6 +90,20 @@ func oneJob(v *visit) (*screen, error) {
 		{Heading: "Last runs", Chart: runStrip(runs), Table: v.runTable(s, runs)},
 		v.payload(j.Topic, j.Payload),
 	}}, nil
+}
+
+// runs reads the last runs of a job.
+func (v *visit) runs(s *store, name string) ([]job.Run, error) {
+	runs, err := s.Jobs.Runs(v.Context(), name, job.RunsOptions{Limit: pageSize})
+	if err != nil || v.readsAll() {
+		return runs, err
+	}
+	topic := "" // of a job that was deleted
+	if j, err := s.Jobs.Get(v.Context(), name); err == nil {
+		topic = j.Topic
+	}
+	v.redactRuns(topic, runs)
+	return runs, nil
 }
 
 // runStrip draws the last runs, the newest to the right: how long they took, and how they ended.

@@ -91,6 +91,7 @@ func oneJoin(v *visit) (*screen, error) {
 	if err != nil {
 		return nil, err
 	}
+	v.redactExplanation(found)
 	members, err := v.members(s, id)
 	if err != nil {
 		return nil, err
@@ -112,7 +113,7 @@ func oneJoin(v *visit) (*screen, error) {
 		{Heading: "Steps", Table: lead(v, s, v.memberTable(s, j, members.rows), members)},
 	}}
 	if j.Metadata != "" && v.access.Payloads {
-		sc.Blocks = append(sc.Blocks, block{Heading: "Metadata", Text: &text{Body: readable([]byte(j.Metadata)), Hidden: true, Label: "Show " + plural(int64(len(j.Metadata)), "byte")}})
+		sc.Blocks = append(sc.Blocks, block{Heading: "Metadata", Text: &text{Body: readable([]byte(v.private("", j.Metadata))), Hidden: true, Label: "Show " + plural(int64(len(j.Metadata)), "byte")}})
 	}
 	return sc, nil
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/health"
-	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
@@ -42,6 +41,9 @@ func message(v *visit) (*screen, error) {
 	if err != nil {
 		return nil, err
 	}
+	v.redactMessage(m)
+	v.redactAttempts(m.Topic, attempts)
+	v.redactExplanation(found)
 	sc := &screen{Title: "Message " + m.ID.String()}
 	sc.Blocks = append(sc.Blocks,
 		block{Findings: explained(found), Actions: messageActions(v, m)},
@@ -85,10 +87,14 @@ func (v *visit) messageFacts(s *store, m *outbox.Info, wasTimer bool) []fact {
 	if wasTimer {
 		tm = link("it was one", v.hrefIn(s.key, "timers", "id", m.ID.String()))
 	}
+	correlation := words(m.CorrelationID)
+	if v.readsAll() {
+		correlation = link(m.CorrelationID, v.hrefIn(s.key, "messages", "correlation", m.CorrelationID))
+	}
 	return facts(
 		"State", state(string(view.MessageStatus(m))), "Position", mono(strconv.FormatInt(int64(m.Position), 10)),
 		"Topic", link(m.Topic, v.hrefIn(s.key, "messages", "topic", m.Topic)), "Queue", link(m.Queue, v.hrefIn(s.key, "messages", "queue", m.Queue)), "Priority", strconv.Itoa(m.Priority),
-		"Correlation id", link(m.CorrelationID, v.hrefIn(s.key, "messages", "correlation", m.CorrelationID)), "Ordering key", m.OrderingKey, "Unique key", m.UniqueKey, "Unique until", m.UniqueUntil,
+		"Correlation id", correlation, "Ordering key", m.OrderingKey, "Unique key", m.UniqueKey, "Unique until", m.UniqueUntil,
 		"Due", m.Due, "Expires", m.Expires, "Attempts", retries, "Timer", tm, "Job", run, "Trace", v.trace(m.Headers["traceparent"]), "Cannot be read", m.Unreadable,
 	)
 }
@@ -202,19 +208,4 @@ func rescheduleMessage(ctx context.Context, s *store, form url.Values) (string, 
 	}
 	n, err := s.Outbox.Reschedule(ctx, due, m.Position)
 	return several(n, "message", "rescheduled"), err
-}
-
-// dueIn is the time after a duration from now.
-func dueIn(text string) (time.Time, error) {
-	d, err := duration("in", text)
-	return time.Now().Add(d), err
-}
-
-// duration reads a duration.
-func duration(field, text string) (time.Duration, error) {
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		return 0, engine.Invalid(field, "no duration, such as 90s, 10m or 24h")
-	}
-	return d, nil
 }

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"time"
@@ -41,11 +42,15 @@ func messages(v *visit) (*screen, error) {
 // listMessages reads the page that the address asks for, or a message by its id.
 func (v *visit) listMessages(ctx context.Context, s *store, opts outbox.ListOptions) (p pageOf[outbox.Info], err error) {
 	if id := v.query.Get("id"); id != "" {
-		return onePage(find(ctx, s, id))
+		p, err = onePage(find(ctx, s, id))
+	} else {
+		var next outbox.Position
+		if p.rows, next, err = s.Outbox.ListSome(ctx, opts, pageRead); next != 0 {
+			p.next = number64(int64(next))
+		}
 	}
-	var next outbox.Position
-	if p.rows, next, err = s.Outbox.ListSome(ctx, opts, pageRead); next != 0 {
-		p.next = number64(int64(next))
+	for i := range p.rows {
+		v.redactMessage(&p.rows[i])
 	}
 	return p, err
 }
@@ -63,10 +68,14 @@ func (v *visit) listOptions() (opts outbox.ListOptions, err error) {
 			}
 		}
 	}
-	if after := v.number("after", 0); after > 0 {
+	if err = cmp.Or(v.searchable("correlation"), v.searchable("error")); err != nil {
+		return opts, err
+	}
+	after, err := number[int64](q, "after")
+	if after > 0 {
 		opts.After = &outbox.Info{Message: outbox.Message{Position: outbox.Position(after)}}
 	}
-	return opts, nil
+	return opts, err
 }
 
 func (v *visit) messageTable(s *store, list []outbox.Info) *table {

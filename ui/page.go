@@ -46,6 +46,7 @@ type layout struct {
 	ReadOnly   bool
 	Did        string
 	Live       string // the address of the page itself, if it is kept up to date
+	Every      string // how often that is
 	Back       string // the same from the dashboard's root
 }
 
@@ -89,19 +90,35 @@ func (s *server) page(w http.ResponseWriter, r *http.Request, p page) {
 	status := http.StatusOK
 	if err != nil {
 		status = statusOf(err)
-		sc = &screen{Title: http.StatusText(status), Blocks: []block{{Error: err.Error()}}}
+		sc = &screen{Title: http.StatusText(status), Blocks: []block{{Error: said(err)}}}
 	}
 	s.render(w, v, p, sc, status)
 }
 
-// statusOf is the status of a page that cannot be shown.
-func statusOf(err error) int {
+// missing returns which error of those for what is not there an error is; nil if it is none.
+func missing(err error) error {
 	for _, none := range []error{outbox.ErrNotFound, join.ErrNotFound, timer.ErrNotFound, job.ErrNotFound, inbox.ErrNotFound, lease.ErrNotFound, admin.ErrNotFound, fleet.ErrUnknownStore} {
 		if errors.Is(err, none) {
-			return http.StatusNotFound
+			return none
 		}
 	}
+	return nil
+}
+
+// said is an error as pages show it. What is not there is not named: an address names it, and a page
+// says nothing that somebody wrote into a link.
+func said(err error) string {
+	if none := missing(err); none != nil {
+		return none.Error()
+	}
+	return err.Error()
+}
+
+// statusOf is the status of a page that cannot be shown.
+func statusOf(err error) int {
 	switch {
+	case missing(err) != nil:
+		return http.StatusNotFound
 	case errors.Is(err, pawl.ErrInvalid):
 		return http.StatusBadRequest
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, pawl.ErrUnreachable):
@@ -113,10 +130,10 @@ func statusOf(err error) int {
 func (s *server) render(w http.ResponseWriter, v *visit, p page, sc *screen, status int) {
 	l := layout{
 		screen: sc, Base: v.base, Path: strings.TrimPrefix(v.URL.Path, "/"), Stores: s.source.keys(), Store: v.key, Access: v.access, ReadOnly: s.opts.ReadOnly,
-		Did: v.query.Get("did"), Back: strings.TrimPrefix(v.here(), v.base),
+		Did: s.notices.text(v.query.Get("did")), Back: strings.TrimPrefix(v.here(), v.base),
 	}
 	if status == http.StatusOK && !sc.Still { // what is not there would be asked for again and again
-		l.Live = v.here()
+		l.Live, l.Every = v.here(), fmt.Sprintf("%dms", s.opts.Refresh.Milliseconds())
 	}
 	for _, one := range pages() {
 		if one.nav != "" && (!one.fleet || s.source.fleet != nil) {
@@ -141,24 +158,4 @@ func assets() http.Handler {
 		panic(err) // the directory is part of the program
 	}
 	return http.StripPrefix("/assets/", http.FileServerFS(sub))
-}
-
-// events keeps an open page up to date: it is told each time to fetch itself again.
-func (s *server) events(w http.ResponseWriter, r *http.Request) {
-	control := http.NewResponseController(w)
-	_ = control.SetWriteDeadline(time.Time{}) // the answer ends when the page is closed
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.WriteHeader(http.StatusOK)
-	tick := time.NewTicker(s.opts.Refresh)
-	defer tick.Stop()
-	for {
-		if _, err := fmt.Fprint(w, "event: tick\ndata:\n\n"); err != nil || control.Flush() != nil {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-r.Context().Done():
-			return
-		}
-	}
 }

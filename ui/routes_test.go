@@ -1,12 +1,13 @@
 package ui_test
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +24,9 @@ import (
 // sesame is what only those may read who may read payloads.
 const sesame = "open-sesame"
 
+// password is what nobody may read: the value of a header that has a credential.
+const password = "hunter-two"
+
 // vault is a dashboard's database with a secret in every payload, and the paths of all routes.
 type vault struct {
 	*fixture
@@ -34,14 +38,38 @@ func openVault(t *testing.T) *vault {
 	f := &vault{fixture: open(t, dbtest.Engine{Name: "sqlite", Open: dbtest.OpenSQLite})}
 	ctx := f.ctx()
 	var err error
-	f.secret, err = f.Outbox.Enqueue(ctx, outbox.Message{Topic: "vault", Payload: []byte(sesame), Due: time.Now().Add(time.Hour)})
+	headers := map[string]string{"customer": sesame, "X-Auth-Token": password, "authorization": password, "Set-Cookie": password, "api_key": password}
+	f.secret, err = f.Outbox.Enqueue(ctx, outbox.Message{Topic: "vault", Queue: "vault", Payload: []byte(sesame), Headers: headers, CorrelationID: sesame})
 	f.check(err)
-	_, err = f.Timers.Schedule(ctx, timer.Timer{Topic: "vault", Key: "vault", Due: time.Now().Add(time.Hour), Payload: []byte(sesame)})
+	_, err = f.Outbox.Enqueue(ctx, outbox.Message{Topic: "vault", Queue: "broken"})
 	f.check(err)
-	f.check(f.Jobs.Put(ctx, job.Job{Name: "vault", Topic: "vault", Schedule: "@daily", Payload: []byte(sesame)}))
+	f.end("vault", func(owner outbox.OwnerToken, id outbox.Position) (int64, error) {
+		return f.Outbox.AbandonAfter(ctx, owner, time.Hour, errors.New(sesame), id)
+	})
+	_, err = f.Timers.Schedule(ctx, timer.Timer{Topic: "vault", Key: "vault", Due: time.Now().Add(time.Hour), Payload: []byte(sesame), Headers: headers, CorrelationID: sesame})
+	f.check(err)
+	f.check(f.Jobs.Put(ctx, job.Job{Name: "vault", Topic: "vault", Queue: "runs", Schedule: "@daily", Payload: []byte(sesame), Headers: headers}))
+	_, err = f.Jobs.Trigger(ctx, "vault")
+	f.check(err)
+	for _, queue := range []string{"runs", "broken"} {
+		f.end(queue, func(owner outbox.OwnerToken, id outbox.Position) (int64, error) {
+			return f.Outbox.Fail(ctx, owner, errors.New(sesame), id)
+		})
+	}
 	f.join, err = f.Joins.Start(ctx, join.Spec{ExpectedSteps: 1, Metadata: sesame})
 	f.check(err)
 	return f
+}
+
+// end claims the message of a queue, and ends its attempt.
+func (f *vault) end(queue string, as func(outbox.OwnerToken, outbox.Position) (int64, error)) {
+	f.t.Helper()
+	owner := outbox.NewOwnerToken()
+	msgs, err := f.Outbox.ClaimFrom(f.ctx(), queue, owner, time.Minute, 1)
+	if f.check(err); len(msgs) != 1 {
+		f.t.Fatalf("%s: claimed %d", queue, len(msgs))
+	}
+	f.check2(as(owner, msgs[0].Position))
 }
 
 // path is a route's path with something that exists in place of what it names.
@@ -93,7 +121,7 @@ func TestEveryRouteForEverybody(t *testing.T) {
 		r.Header.Set("Sec-Fetch-Site", "cross-site")
 		r.Header.Set("Origin", "https://evil.example")
 	}
-	routes := slices.DeleteFunc(ui.Routes(), func(r string) bool { return r == "GET /events" }) // which does not end
+	routes := ui.Routes()
 	if len(routes) < 50 {
 		t.Fatalf("only %d routes", len(routes))
 	}
@@ -109,6 +137,7 @@ func TestEveryRouteForEverybody(t *testing.T) {
 			{"nobody", as(ui.Access{}, errors.New("no")), nil, http.StatusForbidden, false},
 			{"somebody without a name", as(ui.Access{Operator: true, Payloads: true}, nil), nil, http.StatusForbidden, false},
 			{"somebody who is not signed in", as(ui.Access{}, &ui.Unauthenticated{Challenge: "Basic"}), nil, http.StatusUnauthorized, false},
+			{"somebody for whom there is no time", as(ui.Access{}, context.DeadlineExceeded), nil, http.StatusServiceUnavailable, false},
 			{"another machine", here, func(r *http.Request) { r.RemoteAddr = "192.0.2.7:9" }, http.StatusForbidden, false},
 			{"another name", here, func(r *http.Request) { r.Host = "evil.example" }, http.StatusForbidden, false},
 			{"another name with a port", here, func(r *http.Request) { r.Host = "localhost.evil.example:8080" }, http.StatusForbidden, false},
@@ -130,6 +159,9 @@ func TestEveryRouteForEverybody(t *testing.T) {
 			if !who.reads && strings.Contains(w.Body.String(), sesame) {
 				t.Errorf("%s: %s reads a payload", route, who.name)
 			}
+			if strings.Contains(w.Body.String(), password) {
+				t.Errorf("%s: %s reads a credential", route, who.name)
+			}
 			if changes && refused && f.audited() != before {
 				t.Errorf("%s: %s changed something", route, who.name)
 			}
@@ -138,6 +170,39 @@ func TestEveryRouteForEverybody(t *testing.T) {
 	}
 	if w := f.answer(operator, "GET /messages/{id}", nil); !strings.Contains(w.Body.String(), sesame) {
 		t.Error("the secret is nowhere")
+	}
+}
+
+// D-454: Redact gets all that programs wrote: nothing of it is shown on any page, nor by the API, and who may not read
+// payloads finds nothing by it.
+func TestRedactReachesEverything(t *testing.T) {
+	f := openVault(t)
+	access := ui.Access{Name: "paul", Payloads: true}
+	h := ui.Handler(ui.Of(f.Pawl), ui.Options{
+		Logger: quiet(), Authorize: func(*http.Request) (ui.Access, error) { return access, nil },
+		Redact: func(topic string, text []byte) []byte {
+			return bytes.ReplaceAll(text, []byte(sesame), []byte("less of "+topic))
+		},
+	})
+	for _, route := range ui.Routes() {
+		if !strings.HasPrefix(route, "GET ") {
+			continue
+		}
+		if w := f.answer(h, route, nil); strings.Contains(w.Body.String(), sesame) {
+			_, rest, _ := strings.Cut(w.Body.String(), sesame)
+			t.Errorf("%s: … %.100s", route, rest)
+		}
+	}
+	if w := f.answer(h, "GET /messages/{id}", nil); strings.Count(w.Body.String(), "less of vault") < 5 {
+		t.Errorf("a payload, a header, a correlation id, an error and an attempt: %s", w.Body)
+	}
+	access.Payloads = false
+	for _, query := range []string{"error=open", "correlation=" + sesame} {
+		for _, route := range []string{"GET /messages", "GET /api/v1/messages"} {
+			if w := f.answer(h, route, func(r *http.Request) { r.URL.RawQuery = query }); w.Code != http.StatusBadRequest {
+				t.Errorf("%s?%s: %d", route, query, w.Code)
+			}
+		}
 	}
 }
 
@@ -170,7 +235,7 @@ func TestQueriesAreEscaped(t *testing.T) {
 	h := ui.Handler(ui.Of(f.Pawl), ui.Options{Logger: quiet()})
 	names := []string{"did", "store", "status", "topic", "queue", "correlation", "error", "older", "newer", "id", "after", "group", "source", "key", "actor", "action", "since", "doctor", "kind", "name", "back", "nothing"}
 	for _, route := range ui.Routes() {
-		if !strings.HasPrefix(route, "GET ") || route == "GET /events" {
+		if !strings.HasPrefix(route, "GET ") {
 			continue
 		}
 		for _, name := range names {
@@ -203,10 +268,10 @@ func FuzzRequests(f *testing.F) {
 			v = openVault(t)
 			h = ui.Handler(ui.Of(v.Pawl), ui.Options{Logger: quiet()})
 		}
-		if strings.HasPrefix(path, "/events") || !strings.HasPrefix(path, "/") || strings.Contains(form, "rate") {
+		if !strings.HasPrefix(path, "/") || strings.Contains(form, "rate") {
 			return
 		}
-		r := &http.Request{Method: method, URL: &url.URL{Path: path, RawQuery: query}, Host: host, RemoteAddr: "127.0.0.1:9", Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}},
+		r := &http.Request{Method: method, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, URL: &url.URL{Path: path, RawQuery: query}, Host: host, RemoteAddr: "127.0.0.1:9", Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}},
 			Body: readCloser{strings.NewReader(form)}, RequestURI: path}
 		before := v.audited()
 		w := httptest.NewRecorder()

@@ -54,19 +54,22 @@ func cursor(parts ...string) string {
 	return strings.Join(parts, " ")
 }
 
-// fromCursor returns the parts of a cursor; none of what is no cursor.
-func fromCursor(s string) (parts []string) {
-	if s == "" {
-		return nil
+// fromCursor returns the two parts of the parameter after; none if it is not given.
+func fromCursor(after string) (parts []string, err error) {
+	if after == "" {
+		return nil, nil
 	}
-	for _, part := range strings.Split(s, " ") {
+	for _, part := range strings.Split(after, " ") {
 		text, err := url.QueryUnescape(part)
 		if err != nil {
-			return nil
+			return nil, engine.Invalid("after", "none of a list's")
 		}
 		parts = append(parts, text)
 	}
-	return parts
+	if len(parts) != 2 {
+		return nil, engine.Invalid("after", "none of a list's")
+	}
+	return parts, nil
 }
 
 // aSecond is a rate; none is left empty.

@@ -32,8 +32,17 @@ func timers(v *visit) (*screen, error) {
 	return sc, nil
 }
 
-// listTimers reads the page that the address asks for, or the timer of an id or a key.
-func (v *visit) listTimers(ctx context.Context, s *store) (p pageOf[timer.Info], err error) {
+// listTimers reads the page that the address asks for, as the visitor may read it.
+func (v *visit) listTimers(ctx context.Context, s *store) (pageOf[timer.Info], error) {
+	p, err := v.readTimers(ctx, s)
+	for i := range p.rows {
+		v.redactTimer(&p.rows[i])
+	}
+	return p, err
+}
+
+// readTimers reads the page that the address asks for, or the timer of an id or a key.
+func (v *visit) readTimers(ctx context.Context, s *store) (p pageOf[timer.Info], err error) {
 	q := v.query
 	if q.Get("id") != "" {
 		id, err := parsed(outbox.ParseMessageID)(q.Get("id"))

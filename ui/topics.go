@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -209,15 +208,23 @@ func resumeSubject(ctx context.Context, s *store, form url.Values) (string, erro
 }
 
 func limitSubject(ctx context.Context, s *store, form url.Values) (string, error) {
-	l := admin.Limits{}
-	l.Concurrency, _ = strconv.Atoi(form.Get("concurrency"))
-	if l.Rate, _ = strconv.Atoi(form.Get("rate")); l.Rate > 0 {
-		var err error
-		if l.Period, err = duration("period", form.Get("period")); err != nil {
-			return "", err
-		}
+	l, err := limitsOf(form)
+	if err != nil {
+		return "", err
 	}
 	return became(s.Admin.SetLimit(ctx, admin.Kind(form.Get("kind")), form.Get("name"), l, form.Get("reason")))(form.Get("kind")+" "+form.Get("name"), "limited")
+}
+
+// limitsOf reads the limits of a form.
+func limitsOf(form url.Values) (l admin.Limits, err error) {
+	if l.Concurrency, err = number[int](form, "concurrency"); err != nil {
+		return l, err
+	}
+	if l.Rate, err = number[int](form, "rate"); err != nil || l.Rate == 0 {
+		return l, err
+	}
+	l.Period, err = duration("period", form.Get("period"))
+	return l, err
 }
 
 func unlimitSubject(ctx context.Context, s *store, form url.Values) (string, error) {

@@ -19,12 +19,16 @@ import (
 // machine alone.
 type Options struct {
 	// Authorize returns what the sender of a request may do, or an error, which is answered with
-	// 403 and logged. It is called for every page, asset and change. nil: whoever is on this machine
-	// may do everything, and nobody else anything; behind a proxy that is everybody, so set it there.
+	// 403 (503 for context.DeadlineExceeded) and logged. It is called for every page, asset and change.
+	// nil: whoever is on this machine may do everything, and nobody else anything. Requests with
+	// headers that proxies add are refused then, but not every proxy adds one: behind a proxy, set it.
 	Authorize func(*http.Request) (Access, error)
 	// ReadOnly takes every change from everybody.
 	ReadOnly bool
-	// Redact returns what is shown of a payload, for those who may see it; nil: all of it.
+	// Redact returns what is shown of a text that a program wrote, to those who may read payloads: of a
+	// payload, a header's value, a correlation id, an error, a join's metadata; nil: all of it. The
+	// topic is empty where it is not known. Headers whose names are those of credentials (Authorization,
+	// Cookie, X-Auth-Token …) are masked before.
 	Redact func(topic string, payload []byte) []byte
 	// TraceURL returns where a trace can be seen, by its id in hexadecimal; nil: nowhere.
 	TraceURL func(traceID string) string
@@ -44,12 +48,19 @@ type server struct {
 	cross  *http.CrossOriginProtection
 
 	templates *template.Template
+	notices   notices
 }
 
 // Handler returns the dashboard of a source. It may be served below any path whose prefix is taken
 // off (http.StripPrefix), and answers nothing but GET, HEAD and POST. It starts nothing that outlives
-// its requests. Pages that are open are kept up to date by a request that lasts until the page is
-// closed: a server's WriteTimeout does not hold for that one.
+// its requests. Pages that are visible are kept up to date by asking for them again: none holds a
+// connection.
+//
+// The limits of connections are those of the http.Server. The zero value of that has none: set
+// ReadHeaderTimeout, ReadTimeout, WriteTimeout and IdleTimeout (5 s and three times 30 s for "pawl ui"),
+// and bound how many connections there are, or whoever reaches the address takes every file
+// descriptor that the process may have. WriteTimeout should be above Options.Timeout. Changes are
+// not bound by ReadTimeout and WriteTimeout.
 func Handler(source Source, opts Options) http.Handler {
 	if opts.Refresh == 0 {
 		opts.Refresh = 2 * time.Second
@@ -65,7 +76,6 @@ func Handler(source Source, opts Options) http.Handler {
 	}
 	s.routes(mux)
 	mux.HandleFunc("POST /do/{action}", s.act)
-	mux.HandleFunc("GET /events", s.events)
 	mux.Handle("GET /assets/", assets())
 	return s.guard(mux)
 }

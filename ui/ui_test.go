@@ -1,7 +1,6 @@
 package ui_test
 
 import (
-	"bufio"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -49,7 +48,7 @@ func TestPages(t *testing.T) {
 			at := open[0]
 			open = open[1:]
 			path := strings.TrimPrefix(at, start)
-			if strings.HasPrefix(path, "events") || strings.HasPrefix(path, "do/") {
+			if strings.HasPrefix(path, "do/") {
 				continue
 			}
 			status, body, h := get(t, s, path)
@@ -111,6 +110,61 @@ func TestOnlyThisMachine(t *testing.T) {
 	}
 }
 
+// D-453: without anybody who says who may come in, what a proxy sends on is refused: it may come from anywhere.
+func TestForwardedRequestsAreRefused(t *testing.T) {
+	f := open(t, dbtest.Engine{Name: "sqlite", Open: dbtest.OpenSQLite})
+	everybody := func(*http.Request) (ui.Access, error) { return ui.Access{Name: "olga"}, nil }
+	here, proxied := serve(t, ui.Of(f.Pawl), ui.Options{}), serve(t, ui.Of(f.Pawl), ui.Options{Authorize: everybody})
+	for _, name := range []string{"Forwarded", "X-Forwarded-For", "x-forwarded-host", "X-Forwarded-Proto", "X-Real-IP", "Via", "CF-Connecting-IP", "True-Client-IP", "X-Client-Ip", "X-Azure-ClientIP", "X-Original-Host", "X-Envoy-External-Address"} {
+		by := func(r *http.Request) { r.Header.Set(name, "127.0.0.1") }
+		if status, body, _ := do(t, here, http.MethodGet, "", nil, by); status != http.StatusForbidden || !strings.Contains(body, "proxy") {
+			t.Errorf("%s: %d %s", name, status, body)
+		}
+		if status, _, _ := do(t, proxied, http.MethodGet, "", nil, by); status != http.StatusOK {
+			t.Errorf("%s, known: %d", name, status)
+		}
+	}
+	r := httptest.NewRequest(http.MethodGet, "http://localhost/", nil)
+	r.RemoteAddr, r.Proto, r.ProtoMinor = "127.0.0.1:9", "HTTP/1.0", 0
+	w := httptest.NewRecorder()
+	ui.Handler(ui.Of(f.Pawl), ui.Options{Logger: quiet()}).ServeHTTP(w, r)
+	if w.Code != http.StatusForbidden {
+		t.Errorf("HTTP/1.0: %d", w.Code)
+	}
+	if status, _, _ := get(t, here, ""); status != http.StatusOK {
+		t.Errorf("from here: %d", status)
+	}
+}
+
+// D-453: a page says nothing that somebody wrote into a link, but in the fields of its own filter.
+func TestLinksSayNothing(t *testing.T) {
+	const lie = "Call 555 to unlock"
+	one := open(t, dbtest.Engine{Name: "sqlite", Open: dbtest.OpenSQLite})
+	for of, source := range map[string]ui.Source{"database": ui.Of(one.Pawl), "fleet": ui.OfFleet(tenants(t))} {
+		s := serve(t, source, ui.Options{})
+		says := func(path string) {
+			t.Helper()
+			status, body, _ := get(t, s, path)
+			if text := anyTag.ReplaceAllString(body, " "); status >= 500 || strings.Contains(text, "555") {
+				t.Errorf("%s: %s: %d %s", of, path, status, text)
+			}
+		}
+		for _, route := range ui.Routes() {
+			path, page := strings.CutPrefix(route, "GET /")
+			if path = strings.TrimSuffix(path, "{$}"); !page || strings.HasPrefix(path, "api/") || strings.HasPrefix(path, "assets/") {
+				continue
+			}
+			named := strings.NewReplacer("{id}", url.PathEscape(lie), "{name}", url.PathEscape(lie)).Replace(path)
+			says(named)
+			says(named + "?store=acme")
+			for _, name := range []string{"did", "store", "status", "topic", "queue", "correlation", "error", "older", "newer", "id", "after", "group", "source", "key", "actor", "action", "examine"} {
+				says(path + "?" + url.Values{name: {lie}}.Encode())
+				says(path + "?" + url.Values{name: {lie}, "store": {"acme"}}.Encode())
+			}
+		}
+	}
+}
+
 // D-219: an operator changes things, a viewer does not, and neither does a page of somebody else; who
 // did it is in the audit trail.
 func TestAccess(t *testing.T) {
@@ -142,8 +196,8 @@ func TestAccess(t *testing.T) {
 			t.Errorf("a link changes something: %d", status)
 		}
 		status, _, h := do(t, s, http.MethodPost, "do/retry", redrive, nil)
-		if want := "../messages/" + f.failed.String() + "?did=1+message+redriven"; status != http.StatusSeeOther || h.Get("Location") != want {
-			t.Errorf("redrive: %d, to %s", status, h.Get("Location"))
+		if want := "../messages/" + f.failed.String() + "?did="; status != http.StatusSeeOther || !strings.HasPrefix(h.Get("Location"), want) || did(t, s, h) != "1 message redriven" {
+			t.Errorf("redrive: %d, to %s: %s", status, h.Get("Location"), did(t, s, h))
 		}
 		if m, err := f.Outbox.Find(f.ctx(), f.failed); err != nil || m.Status != outbox.Ready {
 			t.Errorf("%v, %v", m.Status, err)
@@ -195,26 +249,6 @@ func TestReadOnly(t *testing.T) {
 	}
 	if status, _, _ := do(t, s, http.MethodPost, "do/retry", url.Values{"id": {f.failed.String()}}, nil); status != http.StatusForbidden {
 		t.Errorf("redrive: %d", status)
-	}
-}
-
-// D-218: an open page is told when to fetch itself again.
-func TestEvents(t *testing.T) {
-	f := open(t, dbtest.Engine{Name: "sqlite", Open: dbtest.OpenSQLite})
-	s := serve(t, ui.Of(f.Pawl), ui.Options{Refresh: 200 * time.Millisecond})
-	answer, err := http.Get(s.URL + below + "/events")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	lines := bufio.NewScanner(answer.Body)
-	for ticks := 0; ticks < 3; {
-		if !lines.Scan() {
-			t.Fatal("no more ticks")
-		}
-		if lines.Text() == "event: tick" {
-			ticks++
-		}
 	}
 }
 

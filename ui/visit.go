@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -79,14 +78,6 @@ func (v *visit) here(pairs ...string) string {
 	return path + "?" + q.Encode()
 }
 
-// number returns a number of the query, or another.
-func (v *visit) number(name string, otherwise int) int {
-	if n, err := strconv.Atoi(v.query.Get(name)); err == nil && n > 0 {
-		return n
-	}
-	return otherwise
-}
-
 // maxStores is how many stores a page about all of them shows; it says so when there are more.
 const maxStores = 50
 
@@ -151,5 +142,5 @@ func (v *visit) problem(err error) string {
 	if v.Context().Err() == nil {
 		v.s.log.WarnContext(v.Context(), "the dashboard could not read", "path", v.URL.Path, "store", v.key, "error", err)
 	}
-	return err.Error()
+	return said(err)
 }

@@ -94,8 +94,7 @@ func (c *demoCmd) Run(ctx context.Context, a *app, g *options) error {
 func (c *demoCmd) beside(a *app, show func(*demo.Verdict) error) (serve func(*pawl.Pawl) (func(context.Context, *demo.Verdict), error), stop func()) {
 	var s *server
 	serve = func(p *pawl.Pawl) (_ func(context.Context, *demo.Verdict), err error) {
-		quiet := slog.New(slog.DiscardHandler)
-		if s, err = serveDashboard(a, c.Listen, ui.Handler(ui.Of(p), ui.Options{Logger: quiet}), quiet); err != nil {
+		if s, err = serveDashboard(a, c.Listen, ui.Of(p), ui.Options{Logger: slog.New(slog.DiscardHandler)}); err != nil {
 			return nil, err
 		}
 		return func(ctx context.Context, v *demo.Verdict) {

@@ -16,14 +16,26 @@ import (
 type selection struct {
 	IDs    []string `arg:"" optional:"" name:"id" help:"Ids of failed messages: UUIDs or positions."`
 	All    bool     `help:"All failed messages, or those that the following options choose."`
-	Topic  string   `short:"t" placeholder:"TOPIC" help:"With --all: only those of a topic."`
-	Queue  string   `placeholder:"NAME" help:"With --all: only those in a queue."`
-	Error  string   `placeholder:"TEXT" help:"With --all: only those whose last error contains a text, as it is written."`
-	Since  string   `placeholder:"WHEN" help:"With --all: only those that failed since a time, or within a duration: 2026-11-22T10:00:00Z, 2h."`
-	Before string   `placeholder:"WHEN" help:"With --all: only those that failed before a time, or longer ago than a duration."`
+	Topic  said     `short:"t" placeholder:"TOPIC" help:"With --all: only those of a topic."`
+	Queue  said     `placeholder:"NAME" help:"With --all: only those in a queue."`
+	Error  said     `placeholder:"TEXT" help:"With --all: only those whose last error contains a text, as it is written."`
+	Since  said     `placeholder:"WHEN" help:"With --all: only those that failed since a time, or within a duration: 2026-11-22T10:00:00Z, 2h."`
+	Before said     `placeholder:"WHEN" help:"With --all: only those that failed before a time, or longer ago than a duration."`
 	Limit  *int     `short:"n" placeholder:"N" help:"With --all: at most so many, oldest first."`
 	Rate   *int     `placeholder:"N" help:"At most so many a second."`
 	DryRun bool     `help:"Only say how many."`
+}
+
+// said is a text that is not empty: --topic "$TOPIC" without a value of TOPIC does not choose all topics.
+type said string
+
+// UnmarshalText reads an option.
+func (s *said) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		return errors.New("empty: leave the option out to choose any")
+	}
+	*s = said(text)
+	return nil
 }
 
 // retryCmd is "pawl retry".
@@ -125,15 +137,15 @@ func (c *selection) filter(now time.Time) (f outbox.FailedFilter, err error) {
 	case chosen && !c.All:
 		return f, usage("--topic, --queue, --error, --since, --before and --limit go with --all")
 	}
-	f = outbox.FailedFilter{Topic: c.Topic, Queue: c.Queue, Error: c.Error}
+	f = outbox.FailedFilter{Topic: string(c.Topic), Queue: string(c.Queue), Error: string(c.Error)}
 	if f.Limit, err = bound("--limit", c.Limit); err != nil {
 		return f, err
 	}
 	if f.Rate, err = bound("--rate", c.Rate); err != nil {
 		return f, err
 	}
-	if f.Since, err = moment("--since", c.Since, now); err == nil {
-		f.Before, err = moment("--before", c.Before, now)
+	if f.Since, err = moment("--since", string(c.Since), now); err == nil {
+		f.Before, err = moment("--before", string(c.Before), now)
 	}
 	return f, err
 }

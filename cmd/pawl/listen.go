@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -17,10 +18,14 @@ import (
 	"github.com/bravellian/pawl/health/probe"
 )
 
-// The limits of a server for probes and of the dashboard's.
+// The limits of every server of this program: how long the head of a request, all of it, its answer,
+// and the time until the next may take, and how many bytes a head may have.
 const (
-	headerTimeout = 5 * time.Second
-	answerTimeout = 30 * time.Second
+	headTimeout    = 5 * time.Second
+	requestTimeout = 30 * time.Second
+	answerTimeout  = 30 * time.Second
+	idleTimeout    = 30 * time.Second
+	maxHead        = 64 << 10
 )
 
 // serve answers probes and Prometheus at --listen until stop is called: also while the
@@ -40,6 +45,9 @@ func (c *workCmd) serve(src health.Source, m prometheus.Collector, log *slog.Log
 		}
 	})
 	log.Info("answering probes", "address", s.address)
+	if s.exposed {
+		log.Warn("probes and metrics are answered to every machine that reaches this one", "address", s.address)
+	}
 	return func() {
 		_ = s.Close()
 		serving.Wait()
@@ -49,8 +57,17 @@ func (c *workCmd) serve(src health.Source, m prometheus.Collector, log *slog.Log
 // server serves HTTP at an address until it is closed.
 type server struct {
 	*http.Server
-	address string
+	address string // for this machine
+	exposed bool   // other machines reach it
 	ended   chan error
+}
+
+// newServer returns a server with the limits of this program.
+func newServer(handler http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler: handler, ReadHeaderTimeout: headTimeout, ReadTimeout: requestTimeout, WriteTimeout: answerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHead,
+		ConnState: newConnections().changed, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	}
 }
 
 // startServer begins to serve, for this machine alone unless the address names a host; wait returns when
@@ -60,12 +77,22 @@ func startServer(address string, handler http.Handler, log *slog.Logger) (*serve
 	if err != nil {
 		return nil, fmt.Errorf("--listen: %w", err)
 	}
-	s := &server{
-		&http.Server{Handler: handler, ReadHeaderTimeout: headerTimeout, WriteTimeout: answerTimeout, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn)},
-		listener.Addr().String(), make(chan error, 1),
-	}
+	s := &server{Server: newServer(handler, log), ended: make(chan error, 1)}
+	s.address, s.exposed = reachable(listener.Addr())
 	go func() { s.ended <- s.Serve(listener) }()
 	return s, nil
+}
+
+// reachable returns how this machine reaches an address that is listened at, and whether others do.
+func reachable(at net.Addr) (address string, others bool) {
+	port, err := netip.ParseAddrPort(at.String())
+	switch {
+	case err != nil:
+		return at.String(), true
+	case port.Addr().IsUnspecified(): // all addresses
+		return fmt.Sprintf("localhost:%d", port.Port()), true
+	}
+	return at.String(), !port.Addr().Unmap().IsLoopback()
 }
 
 // wait returns when nothing is served any more, with the reason unless the server was closed. It is

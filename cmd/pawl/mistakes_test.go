@@ -50,6 +50,7 @@ func TestBadInputStoresNothing(t *testing.T) {
 	})
 }
 
+// D-450: a command that is not right says why; an empty option or a number that is none does not mean all.
 func TestBadCommands(t *testing.T) {
 	onEngines(t, func(t *testing.T, d *database) {
 		d.must("x", "enqueue", "--topic", "t", "--key", "6ba7b814-9dad-11d1-80b4-00c04fd430c8")
@@ -85,6 +86,13 @@ func TestBadCommands(t *testing.T) {
 			{[]string{"retry", "--all", "--limit", "0"}, exitUsage, "--limit: less than 1"},
 			{[]string{"discard", "--all", "--limit", "0"}, exitUsage, "--limit: less than 1"},
 			{[]string{"discard", "--all", "--limit=-1"}, exitUsage, "--limit: less than 1"},
+			{[]string{"discard", "--all", "--limit="}, exitUsage, "--limit"},
+			{[]string{"discard", "--all", "--limit=1.5"}, exitUsage, "--limit"},
+			{[]string{"discard", "--all", "--topic="}, exitUsage, "--topic: empty"},
+			{[]string{"discard", "--all", "--queue", ""}, exitUsage, "--queue: empty"},
+			{[]string{"discard", "--all", "--error="}, exitUsage, "--error: empty"},
+			{[]string{"retry", "--all", "--since="}, exitUsage, "--since: empty"},
+			{[]string{"retry", "--all", "--before", ""}, exitUsage, "--before: empty"},
 			{[]string{"retry", "--all", "--rate", "0"}, exitUsage, "--rate: less than 1"},
 			{[]string{"retry", "1", "--limit", "1"}, exitUsage, "go with --all"},
 			{[]string{"cancel", "6ba7b814-9dad-11d1-80b4-00c04fd430c8", "999999"}, exitFailure, "message not found: 999999 (or it was cleaned up); nothing was changed"},

@@ -80,7 +80,7 @@ func (a *app) printMessage(i *outbox.Info, attempts []outbox.Attempt) error {
 	row("unique key", i.UniqueKey)
 	row("unique until", stampKnown(i.UniqueUntil))
 	row("correlation", i.CorrelationID)
-	row("headers", headerText(i.Headers))
+	row("headers", headerText(view.Headers(i.Headers)))
 	row("created", stamp(i.CreatedAt))
 	row("due", stampKnown(i.Due))
 	row("expires", stampKnown(i.Expires))

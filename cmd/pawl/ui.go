@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -20,7 +20,7 @@ import (
 type uiCmd struct {
 	Listen    string `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Where to serve the dashboard, as HOST:PORT; without a host only this machine reaches it. Default: ${default}."`
 	ReadOnly  bool   `help:"Show everything and change nothing."`
-	BasicAuth string `placeholder:"FILE" type:"path" help:"Ask for names and passwords that a file has: lines NAME:HASH, as \"htpasswd -B\" writes them. With :viewer behind it somebody only looks, and sees no payloads."`
+	BasicAuth string `placeholder:"FILE" type:"path" help:"Ask for names and passwords that a file has: lines NAME:HASH, as \"htpasswd -B -C 12\" writes them. With :viewer behind it somebody only looks, and sees no payloads."`
 }
 
 // Help is printed by --help.
@@ -33,7 +33,7 @@ Examples:
 
     pawl ui
     pawl ui --db postgres://localhost/shop --read-only
-    htpasswd -Bc people ann && pawl ui --listen 0.0.0.0:8080 --basic-auth people`
+    htpasswd -B -C 12 -c people ann && pawl ui --listen 0.0.0.0:8080 --basic-auth people`
 }
 
 // refreshStores is how often the list of a fleet's stores is read.
@@ -52,12 +52,15 @@ func (c *uiCmd) Run(ctx context.Context, a *app, g *options) error {
 			return usage("--basic-auth: %w", err)
 		}
 		opts.Authorize = list.Authorize
+		if weak := list.Weak(); weak != nil {
+			fmt.Fprintf(a.stderr, "Passwords with a cost below 10 are cheap to guess for who finds their hashes: set those of %s anew with htpasswd -B -C 12.\n", strings.Join(weak, ", "))
+		}
 	}
 	source, done, err := c.source(ctx, g, logger)
 	if err != nil {
 		return err
 	}
-	s, err := serveDashboard(a, c.Listen, ui.Handler(source, opts), logger)
+	s, err := serveDashboard(a, c.Listen, source, opts)
 	if err != nil {
 		return errors.Join(err, done())
 	}
@@ -109,13 +112,25 @@ func (c *uiCmd) source(ctx context.Context, g *options, logger *slog.Logger) (ui
 	}, nil
 }
 
-// serveDashboard begins to serve a dashboard, and says where.
-func serveDashboard(a *app, listen string, handler http.Handler, logger *slog.Logger) (*server, error) {
-	s, err := startServer(listen, handler, logger)
-	if err == nil {
-		fmt.Fprintf(a.stderr, "The dashboard is at http://%s/\n", s.address)
+// serveDashboard begins to serve a dashboard, and says where and to whom.
+func serveDashboard(a *app, listen string, source ui.Source, opts ui.Options) (*server, error) {
+	s, err := startServer(listen, ui.Handler(source, opts), opts.Logger)
+	if err != nil {
+		return nil, err
 	}
-	return s, err
+	fmt.Fprintf(a.stderr, "The dashboard is at http://%s/\n", s.address)
+	if s.exposed {
+		fmt.Fprintln(a.stderr, exposure(opts.Authorize != nil))
+	}
+	return s, nil
+}
+
+// exposure says what it means that other machines reach the dashboard.
+func exposure(signIn bool) string {
+	if signIn {
+		return "Every machine that reaches this one is asked for a name and a password, which travel as they are: put TLS before it."
+	}
+	return "Every machine that reaches this one can connect, and is refused: without --basic-auth the dashboard serves this machine alone."
 }
 
 // waitFor serves until ctx ends.

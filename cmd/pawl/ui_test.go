@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,7 +27,10 @@ func (d *database) dashboardOf(args ...string) (at string, stop func() (code int
 	code := make(chan int, 1)
 	go func() {
 		a := &app{stdin: strings.NewReader(""), stdout: io.Discard, stderr: &said}
-		code <- a.run(ctx, d.line(append([]string{"ui", "--listen", ":0"}, args...)))
+		if !slices.Contains(args, "--listen") {
+			args = append(args, "--listen", ":0")
+		}
+		code <- a.run(ctx, d.line(append([]string{"ui"}, args...)))
 	}()
 	dbtest.Until(d.t, "the dashboard is served", func() bool { return dashboardSaid.MatchString(said.String()) })
 	return dashboardSaid.FindStringSubmatch(said.String())[1], func() (int, string) {

@@ -43,7 +43,7 @@ func run(ctx context.Context, listen, dir string) error {
 		return err
 	}
 	defer s.close()
-	server := &http.Server{Addr: listen, Handler: s.routes(), ReadHeaderTimeout: 5 * time.Second}
+	server := &http.Server{Addr: listen, Handler: s.routes(), ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second}
 	served := make(chan error, 1)
 	go func() { served <- server.ListenAndServe() }()
 	working, stop := context.WithCancel(ctx)

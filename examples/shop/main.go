@@ -76,7 +76,7 @@ func (s *shop) run(ctx context.Context, at, listen string) error {
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Addr: listen, Handler: routes, ReadTimeout: 10 * time.Second}
+	server := &http.Server{Addr: listen, Handler: routes, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second}
 	all, ctx := errgroup.WithContext(ctx)
 	all.Go(func() error { return s.pawl.Run(ctx) }) // when ctx ends, what is under way comes to its end
 	all.Go(func() error { return s.pawl.Leases.Elect(ctx, "shop/stock", lease.Options{}, s.countStock) })

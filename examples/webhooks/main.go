@@ -68,7 +68,7 @@ func run(ctx context.Context, listen, path string, prepare func(context.Context,
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Addr: listen, Handler: handler, ReadTimeout: 10 * time.Second}
+	server := &http.Server{Addr: listen, Handler: handler, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second}
 	served, worked := make(chan error, 1), make(chan error, 1)
 	working, stop := context.WithCancel(ctx)
 	defer stop()

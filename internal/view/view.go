@@ -34,7 +34,7 @@ func OfMessage(i *outbox.Info, withPayload bool) Message {
 	if v.Status != outbox.Ready {
 		v.NextAttemptAt = time.Time{}
 	}
-	v.Status = MessageStatus(i)
+	v.Status, v.Headers = MessageStatus(i), Headers(i.Headers)
 	return v
 }
 
@@ -67,7 +67,7 @@ type Timer struct {
 // OfTimer is a timer as JSON, without its payload.
 func OfTimer(i *timer.Info) Timer {
 	v := Timer{Info: *i}
-	v.Payload = nil
+	v.Payload, v.Headers = nil, Headers(i.Headers)
 	if i.Status != timer.Scheduled {
 		v.NextAttemptAt = time.Time{}
 	}
@@ -88,7 +88,7 @@ type Job struct {
 // OfJob is a job as JSON, without its payload.
 func OfJob(i *job.Info) Job {
 	v := Job{Info: *i, State: JobState(i), SpreadSeconds: i.Spread.Seconds(), PayloadBytes: len(i.Payload)}
-	v.Payload = nil
+	v.Payload, v.Headers = nil, Headers(i.Headers)
 	return v
 }
 

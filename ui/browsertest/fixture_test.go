@@ -317,6 +317,8 @@ func (w *world) serve(o ui.Options) *httptest.Server {
 type gate struct {
 	closed atomic.Pointer[chan struct{}]
 	held   atomic.Int64 // how many were held
+	asked  atomic.Int64 // how many requests came
+	open   atomic.Int64 // how many of them are not answered
 }
 
 func (g *gate) close() {
@@ -324,10 +326,13 @@ func (g *gate) close() {
 	g.closed.Store(&c)
 }
 
-func (g *gate) open() { close(*g.closed.Swap(nil)) }
+func (g *gate) release() { close(*g.closed.Swap(nil)) }
 
 func (g *gate) before(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		g.asked.Add(1)
+		g.open.Add(1)
+		defer g.open.Add(-1)
 		if c := g.closed.Load(); c != nil && r.Header.Get("HX-Request") != "" {
 			g.held.Add(1)
 			select {

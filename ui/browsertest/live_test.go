@@ -34,6 +34,28 @@ func TestPauseUpdates(t *testing.T) {
 	b.until("the message is shown", row("news"))
 }
 
+// D-451: an open page holds no connection, of which a browser has six for all its tabs, and a hidden one asks
+// for nothing until it is visible again.
+func TestOpenPagesHoldNothing(t *testing.T) {
+	w := onSQLite(t)
+	s := w.serve(ui.Options{Authorize: olga})
+	b := open(t, s)
+	b.visit("topics")
+	b.live()
+	value[int](b, `Object.defineProperty(document, "hidden", {configurable: true, get: () => true}), 0`)
+	b.until("no update is under way", `document.querySelector(".htmx-request") === null`)
+	dbtest.Until(t, "no request is held", func() bool { return w.updates.open.Load() == 0 })
+	before := w.updates.asked.Load()
+	b.toldAgain(3)
+	if n := w.updates.asked.Load() - before; n > 0 {
+		t.Errorf("a hidden page asked %d times", n)
+	}
+	_, err := w.Outbox.Enqueue(w.ctx(), outbox.Message{Topic: "news"})
+	w.check(err)
+	value[int](b, `delete document.hidden, 0`)
+	b.until("the new topic is shown", row("news"))
+}
+
 // D-218: what somebody has opened stays open: the page is brought up to date once it is closed.
 func TestOpenStaysOpen(t *testing.T) {
 	w := onSQLite(t)
@@ -63,7 +85,7 @@ func TestNothingLost(t *testing.T) {
 	w.updates.close() // an update is under way already when the button goes down
 	dbtest.Until(t, "an update is under way", func() bool { return w.updates.held.Load() > 0 })
 	release := b.press(labelled(row("mail"), "summary", "Pause"))
-	w.updates.open()
+	w.updates.release()
 	b.toldAgain(3)
 	release()
 	b.until("the form is open", row("mail")+`.querySelector("details").open`)

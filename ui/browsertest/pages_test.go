@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -47,7 +46,7 @@ func (b *tab) paths(w *world) []string {
 // read or to use for those who need a screen reader, a keyboard or contrast.
 func TestPages(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		b := open(t, w.serve(ui.Options{Authorize: olga, Refresh: time.Hour}))
+		b := open(t, w.serve(ui.Options{Authorize: olga}))
 		for _, path := range b.paths(w) {
 			b.visit(path)
 			b.live()
@@ -106,7 +105,7 @@ func TestNothingThere(t *testing.T) {
 	said := func(text string) {
 		t.Helper()
 		b.shows("[role=alert]", text)
-		if value[bool](b, `document.querySelector("[hx-get], [sse-connect], button.pause:not([hidden])") !== null`) {
+		if value[bool](b, `document.querySelector("[hx-get], button.pause:not([hidden])") !== null`) {
 			t.Errorf("%s is brought up to date", value[string](b, "location.href"))
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -27,7 +28,7 @@ func TestConfigHasWhatIsChecked(t *testing.T) {
 	want := []string{
 		"\n    goos: [linux, darwin, windows]\n", "\n    goarch: [amd64, arm64]\n", "\n  - formats: [" + strings.Join(formats(), ", ") + "]\n",
 		"src: LICENSE", "src: NOTICE", "build/completions/*", "build/man/*.1", "build/man-gz/*.1.gz", "license: Apache-2.0",
-		"build/completions/pawl.bash", "build/completions/_pawl", "build/completions/pawl.fish", "env: [CGO_ENABLED=0]",
+		"build/completions/pawl.bash", "build/completions/_pawl", "build/completions/pawl.fish", "env: [CGO_ENABLED=0, GOWORK=off]",
 	}
 	for _, w := range want {
 		if !strings.Contains(config, w) {
@@ -65,9 +66,50 @@ func TestFlagsAreThoseOfTheConfig(t *testing.T) {
 			if commit != "" {
 				f = strings.NewReplacer("v{{ .Version }}", "$1", "{{ .FullCommit }}", "$2").Replace(f)
 			}
-			if i != 2 && !strings.Contains(text, f) { // 2 is -ldflags itself
+			if i != 3 && !strings.Contains(text, f) { // 3 is -ldflags itself
 				t.Errorf("%s has no %s", file, f)
 			}
+		}
+	}
+}
+
+// D-455: a release is built with the versions of cmd/pawl's own go.mod, as go install does, not with those of the
+// workspace, and with the other modules as they are in the repository.
+func TestReleaseIsBuiltWithoutTheWorkspace(t *testing.T) {
+	mod := filepath.Join(t.TempDir(), "pawl.mod")
+	script := exec.CommandContext(t.Context(), "sh", "internal/cmd/release/module.sh", mod)
+	script.Dir = repository
+	if out, err := script.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	list := exec.CommandContext(t.Context(), "go", "list", "-modfile="+mod, "-mod=readonly", "-deps", "-f", "{{with .Module}}{{.Path}} {{.Version}} {{with .Replace}}{{.Path}}{{end}}{{end}}", ".")
+	list.Dir = filepath.Join(repository, "cmd/pawl")
+	list.Env = append(os.Environ(), "GOWORK=off")
+	out, err := list.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, err.(*exec.ExitError).Stderr)
+	}
+	required, linked := read(t, "cmd/pawl/go.mod"), 0
+	for _, line := range strings.Split(string(out), "\n") {
+		path, rest, _ := strings.Cut(line, " ")
+		version, folder, _ := strings.Cut(rest, " ")
+		own := strings.HasPrefix(path, "github.com/bravellian/pawl")
+		switch {
+		case version == "": // the standard library, and the program itself
+		case !strings.Contains(required, path+" "+version):
+			t.Errorf("%s is built in at %s, which cmd/pawl/go.mod does not require", path, version)
+		case own != strings.HasPrefix(folder, "../.."):
+			t.Errorf("%s comes from %q", path, folder)
+		default:
+			linked++
+		}
+	}
+	if linked < 100 {
+		t.Errorf("only %d packages", linked)
+	}
+	for _, file := range []string{"internal/cmd/release/generate.sh", "deploy/homebrew/pawl.rb.in"} {
+		if text := read(t, file); !strings.Contains(text, "GOWORK") || !strings.Contains(text, "module.sh") || !strings.Contains(text, "-modfile=../../build/pawl.mod") {
+			t.Errorf("%s builds with the workspace", file)
 		}
 	}
 }

@@ -26,7 +26,12 @@ func reproducible(ctx context.Context, b *built) error {
 	if err := command(ctx, nil, "tar", "-xzf", b.source(), "-C", filepath.Join(tmp, "source"), "--strip-components=1"); err != nil {
 		return err
 	}
-	env := []string{"CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64", "GOAMD64=v1", "GOCACHE=" + filepath.Join(tmp, "cache")}
+	write := exec.CommandContext(ctx, "sh", "internal/cmd/release/module.sh", "build/pawl.mod")
+	write.Dir = filepath.Join(tmp, "source")
+	if out, err := write.CombinedOutput(); err != nil {
+		return fmt.Errorf("module.sh: %w\n%s", err, out)
+	}
+	env := []string{"CGO_ENABLED=0", "GOWORK=off", "GOOS=linux", "GOARCH=amd64", "GOAMD64=v1", "GOCACHE=" + filepath.Join(tmp, "cache")}
 	args := []string{"build", "-C", filepath.Join(tmp, "source", "cmd", "pawl"), "-o", filepath.Join(tmp, "pawl")}
 	args = append(args, buildFlags(b.Version, b.Commit)...)
 	if err := command(ctx, env, "go", append(args, ".")...); err != nil {
@@ -37,7 +42,7 @@ func reproducible(ctx context.Context, b *built) error {
 
 // buildFlags are those of .goreleaser.yaml.
 func buildFlags(version, commit string) []string {
-	return []string{"-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X main.releaseVersion=v" + version + " -X main.releaseRevision=" + commit}
+	return []string{"-trimpath", "-buildvcs=false", "-modfile=../../build/pawl.mod", "-ldflags", "-s -w -X main.releaseVersion=v" + version + " -X main.releaseRevision=" + commit}
 }
 
 // same returns an error unless two files are equal.

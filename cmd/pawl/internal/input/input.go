@@ -148,7 +148,7 @@ func (o *Options) each(r io.Reader, take func(m outbox.Message, line int) error)
 			continue
 		}
 		if errors.Is(err, errTooLong) {
-			err = payloadTooLong(o.MaxPayload)
+			err = o.lineTooLong(lines.buf)
 		}
 		if err != nil {
 			return &LineError{n, err}

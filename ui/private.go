@@ -1,0 +1,100 @@
+package ui
+
+import (
+	"strings"
+
+	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/view"
+	"github.com/bravellian/pawl/job"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/timer"
+)
+
+// hidden stands for a text that its reader may not read.
+const hidden = "(not shown)"
+
+// readsAll reports whether the visitor reads what programs wrote as they wrote it.
+func (v *visit) readsAll() bool { return v.access.Payloads && v.s.opts.Redact == nil }
+
+// private is what the visitor reads of a text that a program wrote of a message: a header, a
+// correlation id, an error. The topic is empty where it is not known.
+func (v *visit) private(topic, text string) string {
+	switch {
+	case text == "" || v.readsAll():
+		return text
+	case !v.access.Payloads:
+		return hidden
+	}
+	return string(v.s.opts.Redact(topic, []byte(text)))
+}
+
+// headers are what the visitor reads of headers. Those of pawl's own are no secret.
+func (v *visit) headers(topic string, headers map[string]string) map[string]string {
+	shown := view.Headers(headers)
+	for name, value := range shown {
+		if name != job.Header && name != "traceparent" && value != view.Masked {
+			shown[name] = v.private(topic, value)
+		}
+	}
+	return shown
+}
+
+func (v *visit) redactMessage(m *outbox.Info) {
+	m.Headers, m.CorrelationID, m.LastError = v.headers(m.Topic, m.Headers), v.private(m.Topic, m.CorrelationID), v.private(m.Topic, m.LastError)
+}
+
+func (v *visit) redactAttempts(topic string, attempts []outbox.Attempt) {
+	for i := range attempts {
+		attempts[i].Error = v.private(topic, attempts[i].Error)
+	}
+}
+
+func (v *visit) redactTimer(t *timer.Info) {
+	t.Headers, t.CorrelationID, t.LastError = v.headers(t.Topic, t.Headers), v.private(t.Topic, t.CorrelationID), v.private(t.Topic, t.LastError)
+}
+
+func (v *visit) redactRuns(topic string, runs []job.Run) {
+	for i := range runs {
+		runs[i].LastError = v.private(topic, runs[i].LastError)
+	}
+}
+
+// redactExplanation hides the last error, which is a fact and the end of summaries: up to 300 characters.
+func (v *visit) redactExplanation(x *admin.Explanation) {
+	topic, _ := x.Facts.Get("topic").(string)
+	for i := range x.Facts {
+		text, _ := x.Facts[i].Value.(string)
+		if when, failure, found := strings.Cut(text, ": "); found && strings.HasPrefix(x.Facts[i].Key, "attempt_") {
+			x.Facts[i].Value = when + ": " + v.private(topic, failure)
+		}
+		if text == "" || x.Facts[i].Key != "last_error" {
+			continue
+		}
+		shown := v.private(topic, text)
+		x.Facts[i].Value = shown
+		if all := []rune(text); len(all) > explainedError {
+			text = string(all[:explainedError])
+		}
+		x.Summary = strings.ReplaceAll(x.Summary, text, shown)
+		for j := range x.Also {
+			x.Also[j].Summary = strings.ReplaceAll(x.Also[j].Summary, text, shown)
+		}
+	}
+	for _, list := range [][]admin.Explanation{x.Causes, x.AlsoMatches} {
+		for i := range list {
+			v.redactExplanation(&list[i])
+		}
+	}
+}
+
+// explainedError is how many characters of an error an explanation has.
+const explainedError = 300
+
+// searchable refuses to find by what the visitor may not read.
+func (v *visit) searchable(name string) error {
+	if v.query.Get(name) != "" && !v.access.Payloads {
+		return engine.Invalid(name, "only who may read payloads finds by it")
+	}
+	return nil
+}
