@@ -128,6 +128,7 @@ func (db *DB) send(ctx context.Context, conn *pgx.Conn, calls []*engine.Call, cu
 		batch.Queue(settings)
 	}
 	for i, c := range calls {
+		c.Begin()
 		var o engine.Operation
 		o, rows[i], finish[i] = db.tune(c)
 		s, err := db.statement(o)
@@ -177,10 +178,6 @@ func answers(results pgx.BatchResults, calls []*engine.Call, rows []func(engine.
 }
 
 func answer(results pgx.BatchResults, c *engine.Call, each func(engine.Row) error) error {
-	c.N = 0
-	if c.Reset != nil {
-		c.Reset()
-	}
 	rows, err := results.Query()
 	if err != nil {
 		return err
