@@ -237,11 +237,11 @@ func relaxed(calls []*engine.Call) bool {
 	return true
 }
 
-// notReady reports whether a server starts or stops, or does not listen yet.
+// notReady reports whether a server starts or stops, does not listen yet, or has no connection left.
 func notReady(err error) bool {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {
-		return pg.Code == "57P01" || pg.Code == "57P02" || pg.Code == "57P03"
+		return pg.Code == "57P01" || pg.Code == "57P02" || pg.Code == "57P03" || pg.Code == "53300"
 	}
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ENOENT) // a Unix socket is created when the server is ready
 }
