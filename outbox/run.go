@@ -165,7 +165,7 @@ func (s *source) Exchange(ctx context.Context, done *worker.Settlement, c worker
 	if err != nil {
 		return nil, err
 	}
-	done.Missed = done.Len() - taken(settle)
+	s.o.markMissed(ctx, done, settle)
 	s.ranked = s.ranked || slices.ContainsFunc(got.msgs, func(m *Message) bool { return m.Priority != 0 })
 	return s.o.items(&got), nil
 }
