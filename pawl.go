@@ -195,11 +195,7 @@ func (p *Pawl) Run(ctx context.Context) error {
 
 // run is Run until ctx ends.
 func (p *Pawl) run(ctx context.Context) error {
-	begin := p.begin
-	if !p.opts.StopWhenEmpty {
-		begin = func(ctx context.Context) error { return worker.AwaitReady(ctx, p.log, p.begin) }
-	}
-	if err := begin(ctx); err != nil && ctx.Err() == nil {
+	if err := worker.AwaitReady(ctx, p.log, !p.opts.StopWhenEmpty, p.begin); err != nil && ctx.Err() == nil {
 		return err
 	}
 	defer p.life.Begin(ctx)()

@@ -248,7 +248,7 @@ func (d *leaving) CheckSchema(ctx context.Context) error {
 	return d.DB.CheckSchema(ctx)
 }
 
-// D-6: a database that goes away once the schema was found right ends nothing, nor does
+// D-442, D-6: a database that goes away once the schema was found right ends nothing, nor does
 // a file that is lost before that and comes back.
 func TestRunOutlivesALossAtItsStart(t *testing.T) {
 	t.Parallel()
@@ -256,6 +256,24 @@ func TestRunOutlivesALossAtItsStart(t *testing.T) {
 		"after the check": func(check int32) error {
 			if check > 1 {
 				return engine.ErrConnLost
+			}
+			return nil
+		},
+		"a connection that breaks": func(check int32) error {
+			if check == 1 {
+				return &engine.Error{Op: "schema", Class: engine.ErrConnLost, Err: io.EOF}
+			}
+			return nil
+		},
+		"a connection that is cut before it is there": func(check int32) error {
+			if check == 1 {
+				return &engine.Error{Op: "schema", Class: engine.ErrUnreachable, Err: io.ErrUnexpectedEOF}
+			}
+			return nil
+		},
+		"a database that is busy": func(check int32) error {
+			if check == 1 {
+				return engine.ErrBusy
 			}
 			return nil
 		},

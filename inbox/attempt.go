@@ -57,8 +57,12 @@ func (i *Inbox) putBack(ctx context.Context, k *Key, token *[16]byte, cause erro
 	return i.db.Do(ctx, engine.Ask(op.InboxRelease{InboxKey: k.op(), Token: *token}))
 }
 
-// held runs fn while a heartbeat extends the message's lease. A panic of fn is not recovered.
+// held runs fn while a heartbeat extends the message's lease, unless that is over already. A panic
+// of fn is not recovered.
 func (i *Inbox) held(ctx context.Context, k *Key, token *[16]byte, sent time.Time, fn func(ctx context.Context) error) error {
+	if time.Since(sent) >= i.opts.Lease {
+		return fmt.Errorf("%w: %s", ErrTakenOver, k)
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	var beat sync.WaitGroup
 	beat.Go(func() { i.heartbeat(ctx, cancel, k, token, sent) })
@@ -71,20 +75,20 @@ func (i *Inbox) held(ctx context.Context, k *Key, token *[16]byte, sent time.Tim
 // until the lease has expired by this process's clock, counted from before the request (D-62):
 // then, or when the database reports it, the message is lost.
 func (i *Inbox) heartbeat(ctx context.Context, cancel context.CancelCauseFunc, k *Key, token *[16]byte, sent time.Time) {
-	for pause := i.opts.Lease / 3; engine.Sleep(ctx, engine.Jitter(pause, 0.1)) == nil; {
-		began := time.Now()
+	lost := func() { cancel(fmt.Errorf("%w: %s", ErrTakenOver, k)) }
+	expiry := time.AfterFunc(time.Until(sent.Add(i.opts.Lease)), lost)
+	defer expiry.Stop()
+	for next := sent.Add(i.opts.Lease / 3); engine.Sleep(ctx, engine.Jitter(time.Until(next), 0.1)) == nil; {
+		sent := time.Now()
 		call := engine.Ask(op.InboxExtend{InboxKey: k.op(), Token: *token, Lease: i.opts.Lease})
-		limited, stop := context.WithTimeout(ctx, max(time.Until(sent.Add(i.opts.Lease)), 0))
-		err := i.db.Do(limited, call)
-		stop()
-		switch {
-		case err == nil && call.N > 0:
-			sent, pause = began, i.opts.Lease/3
-		case err == nil || time.Since(sent) >= i.opts.Lease:
-			cancel(fmt.Errorf("%w: %s", ErrTakenOver, k))
-			return
+		switch err := i.db.Do(ctx, call); {
+		case err != nil:
+			next = time.Now().Add(min(i.opts.Lease/10, time.Second))
+		case call.N == 0:
+			lost()
 		default:
-			pause = min(i.opts.Lease/10, time.Second)
+			expiry.Reset(time.Until(sent.Add(i.opts.Lease)))
+			next = sent.Add(i.opts.Lease / 3)
 		}
 	}
 }

@@ -3,11 +3,13 @@ package inbox_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"testing"
 	"time"
 
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -181,4 +183,32 @@ func testAttemptKillsItsProcess(t *testing.T, e dbtest.Engine) {
 	}
 	f.is(f.Attempt(f.ctx(), key("a"), func(context.Context) error { return nil }), inbox.ErrDead)
 	f.state(key("a"), inbox.Dead, 3, 2)
+}
+
+// late is a database whose answers come late.
+type late struct {
+	engine.DB
+	by time.Duration
+}
+
+func (d late) Unwrap() engine.DB { return d.DB }
+
+func (d late) Do(ctx context.Context, calls ...*engine.Call) error {
+	err := d.DB.Do(ctx, calls...)
+	time.Sleep(d.by)
+	return err
+}
+
+// D-440: a lease counts from before the request: what was answered when it was over does not begin.
+func TestAttemptWhoseLeaseIsOver(t *testing.T) { dbtest.Each(t, testAttemptWhoseLeaseIsOver) }
+
+func testAttemptWhoseLeaseIsOver(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	lease := time.Second
+	slow := inbox.New(late{f.db.DB, lease}, inbox.Options{Lease: lease, Logger: slog.New(slog.DiscardHandler)})
+	began := false
+	err := slow.Attempt(f.ctx(), key("a"), func(context.Context) error { began = true; return nil })
+	if f.is(err, inbox.ErrTakenOver); began {
+		t.Error("it began after its lease")
+	}
 }

@@ -236,7 +236,7 @@ func (j *Jobs) Run(ctx context.Context) error {
 	if j.invalid != nil {
 		return fmt.Errorf("options of jobs: %w", j.invalid)
 	}
-	if err := worker.AwaitSchema(ctx, j.log, j.db); err != nil {
+	if err := worker.AwaitSchema(ctx, j.log, j.db, true); err != nil {
 		return err
 	}
 	cfg := worker.ScheduleConfig{DB: j.db, Sources: j.sources(), Logger: j.log, MaxPollingInterval: j.opts.MaxPollingInterval}

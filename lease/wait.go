@@ -33,9 +33,10 @@ func (s *Leases) AcquireWait(ctx context.Context, name string, opts Options) (*L
 	if err != nil {
 		return nil, err
 	}
+	sent := time.Now()
 	l, err := a.try(ctx, placeKept)
 	if errors.Is(err, ErrHeld) {
-		w := &waiter{attempt: a, heartbeat: time.Now(), pollDelay: unsubscribedDelay, backoff: backoffMin}
+		w := &waiter{attempt: a, heartbeat: sent, pollDelay: unsubscribedDelay, backoff: backoffMin}
 		l, err = w.wait(ctx)
 	}
 	if err != nil {
@@ -47,7 +48,7 @@ func (s *Leases) AcquireWait(ctx context.Context, name string, opts Options) (*L
 // waiter is an attempt that waits in line.
 type waiter struct {
 	*attempt
-	heartbeat time.Time     // the last one
+	heartbeat time.Time     // when the last one was sent
 	pollDelay time.Duration // while it is not subscribed
 	backoff   time.Duration // after the next failure
 }
@@ -94,9 +95,10 @@ func (w *waiter) poll(ctx context.Context) (*Lease, time.Duration, error) {
 		}
 		return nil, delay, nil
 	}
+	sent := time.Now()
 	l, err := w.try(ctx, placeKept)
 	if errors.Is(err, ErrHeld) {
-		w.heartbeat = time.Now()
+		w.heartbeat = sent
 		return nil, time.Millisecond, nil // poll at once, but let others run
 	}
 	return l, 0, err

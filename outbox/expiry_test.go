@@ -212,3 +212,16 @@ func testExpiryHeaderOfOthers(t *testing.T, e dbtest.Engine) {
 		t.Errorf("%+v", i)
 	}
 }
+
+// D-440, D-208: what expires while SQL claims it is not returned.
+func TestExpiryDuringAClaimInSQL(t *testing.T) {
+	f := open(t, dbtest.Engine{Name: "postgres", Open: dbtest.OpenPostgres})
+	at := time.Now().Add(time.Second)
+	id := f.enqueue(outbox.Message{Expires: at})
+	f.exec(fmt.Sprintf(`CREATE FUNCTION %[1]s() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN PERFORM pg_sleep(1.1); RETURN NEW; END $f$;
+		CREATE TRIGGER slow BEFORE INSERT ON %[2]s FOR EACH ROW EXECUTE FUNCTION %[1]s()`, f.db.Table("slow"), f.db.Table("outbox_claim")))
+	if n := f.rows(fmt.Sprintf("SELECT * FROM %soutbox_claim('%s', 60, 100)", f.db.Table(""), outbox.NewOwnerToken())); n != 0 {
+		t.Errorf("claimed %d messages that had expired", n)
+	}
+	f.status(id, outbox.Expired)
+}

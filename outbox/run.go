@@ -21,11 +21,7 @@ func (o *Outbox) Run(ctx context.Context) error {
 	if err := o.handlers.start(); err != nil {
 		return err
 	}
-	ready := func(ctx context.Context) error { return worker.AwaitSchema(ctx, o.log, o.db) }
-	if o.opts.StopWhenEmpty { // do not wait then
-		ready = o.db.CheckSchema
-	}
-	if err := ready(ctx); err != nil && ctx.Err() == nil {
+	if err := worker.AwaitSchema(ctx, o.log, o.db, !o.opts.StopWhenEmpty); err != nil && ctx.Err() == nil {
 		return err
 	}
 	return o.cleanup.Beside(ctx, func(ctx context.Context) error { return o.serve(ctx, worker.TimeSlice{}) })
@@ -169,7 +165,7 @@ func (s *source) Exchange(ctx context.Context, done *worker.Settlement, c worker
 	if err != nil {
 		return nil, err
 	}
-	done.Missed = done.Len() - taken(settle)
+	s.o.markMissed(ctx, done, settle)
 	s.ranked = s.ranked || slices.ContainsFunc(got.msgs, func(m *Message) bool { return m.Priority != 0 })
 	return s.o.items(&got), nil
 }

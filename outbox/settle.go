@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"github.com/bravellian/pawl/internal/engine"
@@ -63,14 +64,56 @@ func (o *Outbox) settleCalls(s *worker.Settlement) (calls []*engine.Call) {
 	return calls
 }
 
-// taken returns of how many items settleCalls changed the place.
-func taken(calls []*engine.Call) (n int) {
+// markMissed records which items settleCalls did not change: their owners held them no longer. Which
+// acks those are is read. Of the others the database keeps no owner: all that were settled the same
+// way count as missed.
+func (o *Outbox) markMissed(ctx context.Context, s *worker.Settlement, calls []*engine.Call) {
+	miss := func(h worker.Held) {
+		if s.Missed == nil {
+			s.Missed = map[worker.Held]struct{}{}
+		}
+		s.Missed[h] = struct{}{}
+	}
 	for _, c := range calls {
-		if _, beside := c.Operation.(op.JoinResults); !beside {
-			n += int(c.N)
+		switch c.Operation.(type) {
+		case op.OutboxAck:
+			if int(c.N) < len(s.Acks) {
+				o.missedAcks(ctx, s.Acks, miss)
+			}
+		case op.OutboxAbandon:
+			missedOf(c, s.Retries, func(r worker.Retry) { miss(r.Held) })
+		case op.OutboxFail:
+			missedOf(c, s.Failures, func(f worker.Failure) { miss(f.Held) })
+		case op.OutboxRelease:
+			missedOf(c, s.Releases, func(r worker.Release) { miss(r.Held) })
+		case op.OutboxPark:
+			missedOf(c, s.Parks, func(p worker.Park) { miss(p.Held) })
 		}
 	}
-	return n
+}
+
+// missedOf passes all items on if a call settled fewer than all.
+func missedOf[T any](c *engine.Call, all []T, miss func(T)) {
+	if int(c.N) == len(all) {
+		return
+	}
+	for _, one := range all {
+		miss(one)
+	}
+}
+
+// missedAcks passes on the acks that the database does not have.
+func (o *Outbox) missedAcks(ctx context.Context, acks []worker.Held, miss func(worker.Held)) {
+	reads := make([]*engine.Call, len(acks))
+	for i, h := range acks {
+		reads[i] = engine.Ask(op.OutboxAcked{ID: int64(h.ID), Owner: h.Owner})
+	}
+	err := engine.ReadAll(ctx, o.db, reads...)
+	for i, h := range acks {
+		if err != nil || reads[i].N == 0 {
+			miss(h)
+		}
+	}
 }
 
 func (o *Outbox) retryOp(runs []op.Abandoned) op.OutboxAbandon {

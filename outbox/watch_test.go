@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -241,6 +242,39 @@ func testObserveLostAndReleased(t *testing.T, e dbtest.Engine) {
 		t.Errorf("notified of %+v", all)
 	}
 	f.counts(outbox.Counts{Ready: 2})
+}
+
+// D-443: of a settlement that was taken in part, the acks that were taken are reported as such, and the
+// others as lost.
+func TestObserveOutcomesOneByOne(t *testing.T) { dbtest.Each(t, testObserveOutcomesOneByOne) }
+
+func testObserveOutcomesOneByOne(t *testing.T, e dbtest.Engine) {
+	f, w := watched(t, e, outbox.Options{StopWhenEmpty: true})
+	var given, handled atomic.Int32
+	f.HandleBatch("t", func(ctx context.Context, all []*outbox.Message) []error {
+		if handled.Add(1) > 1 {
+			return make([]error, len(all))
+		}
+		for i, m := range all {
+			if i%3 == 0 { // as if it had been reaped
+				given.Add(1)
+				f.touched(1)(f.Release(ctx, m.Owner, m.Position))
+			}
+		}
+		return make([]error, len(all))
+	}, outbox.BatchOptions{Max: 100, Wait: time.Second})
+	f.enqueueN(30)
+	if err := f.Run(f.ctx()); err != nil {
+		t.Fatal(err)
+	}
+	got := map[worker.Outcome]int{}
+	for _, a := range w.Attempts("t") {
+		got[a.Outcome]++
+	}
+	if got[worker.OutcomeAcked] != 30 || got[worker.OutcomeLost] != int(given.Load()) {
+		t.Errorf("%d acks that were not taken, reported %v", given.Load(), got)
+	}
+	f.counts(outbox.Counts{Done: 30})
 }
 
 // D-315: an outcome that the database did not take, because somebody else has the message, is

@@ -114,7 +114,7 @@ func (t *Timers) Run(ctx context.Context) error {
 	if t.invalid != nil {
 		return fmt.Errorf("options of timers: %w", t.invalid)
 	}
-	if err := worker.AwaitSchema(ctx, t.log, t.db); err != nil {
+	if err := worker.AwaitSchema(ctx, t.log, t.db, true); err != nil {
 		return err
 	}
 	cfg := worker.ScheduleConfig{DB: t.db, Sources: t.sources(), Logger: t.log, MaxPollingInterval: t.opts.MaxPollingInterval}

@@ -71,12 +71,7 @@ func openTarget(ctx context.Context, t target.Target, o opening) (*store, error)
 		return nil, &databaseError{t.String(), err}
 	}
 	s := &store{db, t.String()}
-	prepare := func(ctx context.Context) error { return s.prepare(ctx, o) }
-	if o.wait {
-		err = worker.AwaitReady(ctx, o.Logger, prepare)
-	} else {
-		err = prepare(ctx)
-	}
+	err = worker.AwaitReady(ctx, o.Logger, o.wait, func(ctx context.Context) error { return s.prepare(ctx, o) })
 	if err != nil {
 		return nil, errors.Join(s.failed(err), db.Close())
 	}

@@ -25,8 +25,8 @@ type Call struct {
 	Operation Operation
 	// Each is called for every row of the result; nil ignores them.
 	Each func(Row) error
-	// Reset is called before every attempt, to discard rows of an attempt that failed. May
-	// be nil.
+	// Reset is called before every attempt, to discard rows of an attempt that failed: before
+	// anything of it is sent, and before the database's clock is read for it. May be nil.
 	Reset func()
 	// N is the number that the operation returns, or how many rows it changed, set when the
 	// call returns.
@@ -35,6 +35,14 @@ type Call struct {
 	// valid in that generation only, such as ids. In another generation Do sends nothing
 	// and returns [ErrGeneration]. 0: any.
 	Generation int64
+}
+
+// Begin prepares the call for an attempt. Engines call it before they send anything.
+func (c *Call) Begin() {
+	c.N = 0
+	if c.Reset != nil {
+		c.Reset()
+	}
 }
 
 // Name returns the operation's name, "outbox/claim".

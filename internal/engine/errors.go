@@ -3,6 +3,8 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"strings"
 
 	"github.com/bravellian/pawl/internal/driverr"
@@ -123,4 +125,19 @@ func Retryable(err error) bool {
 func Unavailable(err error) bool {
 	return errors.Is(err, ErrConnLost) || errors.Is(err, ErrUnreachable) || errors.Is(err, ErrReadOnly) ||
 		errors.Is(err, ErrFileLost) || errors.Is(err, ErrMoved) || errors.Is(err, ErrCommitUnknown) || errors.Is(err, ErrTimeout) || Retryable(err)
+}
+
+// Temporary reports whether what a program does when it starts is worth another try: the server does
+// not take connections yet, or the connection broke or timed out. A database that does not exist, a
+// wrong password and a host that nobody knows are not.
+func Temporary(err error) bool {
+	var network net.Error
+	return errors.Is(err, ErrNotReady) || errors.Is(err, ErrFileLost) || errors.Is(err, ErrConnLost) || errors.Is(err, ErrTimeout) || errors.Is(err, ErrCommitUnknown) ||
+		Retryable(err) || errors.Is(err, ErrUnreachable) && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &network) && !unknownHost(err))
+}
+
+// unknownHost reports whether the name of a host was not found.
+func unknownHost(err error) bool {
+	var dns *net.DNSError
+	return errors.As(err, &dns) && dns.IsNotFound
 }

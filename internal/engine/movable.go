@@ -198,7 +198,7 @@ func Tables() []Table {
 		}
 		return all
 	}
-	lanes := table("outbox_lane", "id", ints("id", "priority", "kind"), of(Text, "queue", "topic"))
+	lanes := table("outbox_lane", "id", ints("id", "priority", "kind"), of(Text, "queue", "topic"), of(Time, "asked"))
 	lanes.Shared = true
 	attempts := table("outbox_attempt", "id nr", ints("id", "attempt"), of(Time, "ended_at"), of(Text, "worker", "error"))
 	attempts.Columns = append(attempts.Columns, Column{Name: "nr", Own: true})

@@ -30,21 +30,22 @@ func Every(ctx context.Context, tracker *LoopTracker, interval time.Duration, f 
 }
 
 // AwaitSchema checks the schema before a Run, with AwaitReady.
-func AwaitSchema(ctx context.Context, log *slog.Logger, db engine.DB) error {
-	return AwaitReady(ctx, log, db.CheckSchema)
+func AwaitSchema(ctx context.Context, log *slog.Logger, db engine.DB, wait bool) error {
+	return AwaitReady(ctx, log, wait, db.CheckSchema)
 }
 
-// AwaitReady calls try until the database takes connections: programs and databases that
-// are started together come up in any order. A file that was lost since it was opened
-// (engine.ErrFileLost) may come back as well. It backs off 0.25 s … 30 s, with jitter
-// (D-6). Any other error is returned. When ctx ends it returns nil.
-func AwaitReady(ctx context.Context, log *slog.Logger, try func(context.Context) error) error {
+// AwaitReady calls try until it succeeds or fails with an error that is not engine.Temporary, which it
+// returns: programs and databases that are started together come up in any order, and a file that was
+// lost since it was opened may come back as well. It backs off 0.25 s … 30 s, with jitter (D-6).
+// Without wait it does not wait for a server that takes no connections, and tries five times. When ctx
+// ends it returns nil.
+func AwaitReady(ctx context.Context, log *slog.Logger, wait bool, try func(context.Context) error) error {
 	for failures := 1; ; failures++ {
 		err := try(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return nil //nolint:nilerr // Run notices the stop by itself
-		case !errors.Is(err, engine.ErrNotReady) && !errors.Is(err, engine.ErrFileLost):
+		case !engine.Temporary(err), !wait && (errors.Is(err, engine.ErrNotReady) || failures == engine.MaxAttempts):
 			return err
 		}
 		delay := engine.Jitter(min(250*time.Millisecond<<min(failures-1, 7), maxBackoff), 0.2)

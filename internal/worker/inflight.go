@@ -200,7 +200,7 @@ func (s *Settlement) add(h Held, r result) {
 }
 
 // settled removes what collect returned: the database has it, but for those that were missed.
-func (l *inflight[M]) settled(missed int) {
+func (l *inflight[M]) settled(missed map[Held]struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.markMissed(missed)
@@ -217,23 +217,14 @@ func (l *inflight[M]) settled(missed int) {
 	l.settling = l.settling[:0]
 }
 
-// markMissed sets the outcomes of attempts that may be those that the database did not take: all
-// whose lease has run out or, where these are too few, as after a backup was restored, all.
-func (l *inflight[M]) markMissed(missed int) {
-	if missed == 0 {
+// markMissed sets the outcomes of attempts that the database did not take.
+func (l *inflight[M]) markMissed(missed map[Held]struct{}) {
+	if len(missed) == 0 {
 		return
 	}
-	now, expired := time.Now(), 0
-	late := func(f *settlingClaim[M]) bool { return !now.Before(f.claim.deadline) }
-	for i := range l.settling {
-		if f := &l.settling[i]; late(f) {
-			expired += len(f.results)
-		}
-	}
-	for i := range l.settling {
-		f := &l.settling[i]
-		for k := range f.attempts {
-			if f.attempts[k].Outcome != OutcomeSettled && (expired < missed || late(f)) {
+	for _, f := range l.settling {
+		for k := range f.attempts { // of the results, in their order
+			if _, lost := missed[Held{f.claim.owner, f.claim.items[f.results[k].index].ID}]; lost {
 				f.attempts[k].Outcome = OutcomeLost
 			}
 		}
@@ -248,7 +239,7 @@ func (l *inflight[M]) settleLost() {
 			f.attempts[i].Outcome = OutcomeLost
 		}
 	}
-	l.settled(0)
+	l.settled(nil)
 }
 
 // settledByHandlers removes what collect returned when the settlement is empty, and reports
@@ -257,7 +248,7 @@ func (l *inflight[M]) settledByHandlers() bool {
 	if len(l.settling) == 0 {
 		return false
 	}
-	l.settled(0)
+	l.settled(nil)
 	return true
 }
 

@@ -483,6 +483,10 @@ func (l *Loop[M]) sleepUntil(ctx context.Context, until time.Time) (notified boo
 	return l.waiter.Sleep(ctx, d)
 }
 
+// maxDuePolls bounds the poll interval, to 1 ms << 10, while something is due that could not be
+// claimed: it may wait for a place under a limit, which the database keeps for who polls.
+const maxDuePolls = 10
+
 // pollAfter returns how long to sleep without a notification: the poll interval grows while
 // polls find nothing (OBX-122), but never past the next due time.
 func (l *Loop[M]) pollAfter(ctx context.Context) time.Duration {
@@ -493,7 +497,7 @@ func (l *Loop[M]) pollAfter(ctx context.Context) time.Duration {
 	case err != nil || !ok:
 		return d
 	case due <= 0: // but it was not claimed: it became due just now, or another transaction has it locked
-		return min(d, time.Millisecond<<min(l.idlePolls, 16))
+		return min(d, time.Millisecond<<min(l.idlePolls, maxDuePolls))
 	}
 	return min(d, due+time.Millisecond)
 }

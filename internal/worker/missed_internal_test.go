@@ -6,30 +6,30 @@ import (
 	"time"
 )
 
-// D-315: of a settlement that the database took in part, those attempts are reported as lost
-// whose lease had run out; all of them where these are too few to explain it.
-func TestMissedAreThoseWhoseLeaseRanOut(t *testing.T) {
+// D-443, D-315: of a settlement that the database took in part, those attempts are reported as lost that
+// it did not take, and no others, and only those that it took are counted.
+func TestMissedAttemptsAreLost(t *testing.T) {
 	t.Parallel()
-	for missed, want := range map[int][]Outcome{
-		0: {OutcomeAcked, OutcomeFailed, OutcomeSettled},
-		1: {OutcomeLost, OutcomeFailed, OutcomeSettled},
-		2: {OutcomeLost, OutcomeLost, OutcomeSettled},
-	} {
-		now := time.Now()
-		l := &inflight[int]{}
-		for i, a := range [][]Attempt{{{Outcome: OutcomeAcked}}, {{Outcome: OutcomeFailed}, {Outcome: OutcomeSettled}}} {
-			c := &claim[int]{deadline: now.Add(time.Duration(2*i-1) * time.Hour)}
-			l.settling = append(l.settling, settlingClaim[int]{c, make([]result, len(a)), a})
+	owner, other := Tag(0).NewOwnerToken(), Tag(0).NewOwnerToken()
+	l := &inflight[int]{}
+	for _, o := range []OwnerToken{owner, other} {
+		c := &claim[int]{owner: o, items: []Item[int]{{ID: 1}, {ID: 2}, {ID: 3}}}
+		l.settling = append(l.settling, settlingClaim[int]{c, []result{{index: 2}, {index: 0}, {index: 1}}, []Attempt{{Outcome: OutcomeAcked}, {Outcome: OutcomeFailed}, {Outcome: OutcomeSettled}}})
+	}
+	missed := map[Held]struct{}{{owner, 3}: {}, {other, 1}: {}}
+	l.markMissed(missed)
+	var got []Outcome
+	for _, f := range l.settling {
+		for _, a := range f.attempts {
+			got = append(got, a.Outcome)
 		}
-		l.markMissed(missed)
-		var got []Outcome
-		for _, f := range l.settling {
-			for _, a := range f.attempts {
-				got = append(got, a.Outcome)
-			}
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%d missed: outcomes %v, want %v", missed, got, want)
-		}
+	}
+	if want := []Outcome{OutcomeLost, OutcomeFailed, OutcomeSettled, OutcomeAcked, OutcomeLost, OutcomeSettled}; !slices.Equal(got, want) {
+		t.Errorf("outcomes %v, want %v", got, want)
+	}
+	s := &Stats{}
+	s.settled(&Settlement{Acks: []Held{{owner, 3}, {other, 3}}, Failures: []Failure{{Held: Held{owner, 1}}, {Held: Held{other, 1}}}, Missed: missed}, time.Now())
+	if acks, failures := s.acks.Load(), s.failures.Load(); acks != 1 || failures != 1 {
+		t.Errorf("counted %d acks and %d failures", acks, failures)
 	}
 }

@@ -13,8 +13,8 @@ type Observer struct {
 	Claimed func(queue string, n int)
 	// Attempted reports attempts that ended and whose outcome is in the database: a loop
 	// reports after each transaction in which it settles some. What a loop that stops
-	// could not settle in time it reports as OutcomeLost, and so what is settled when its lease
-	// has run out, unless all of that transaction was taken. The slice must not be kept.
+	// could not settle in time it reports as OutcomeLost, and so what the database did not take
+	// because another owner had it by then. The slice must not be kept.
 	Attempted func([]Attempt)
 	// Reaped reports that n messages of an expired lease are ready again.
 	Reaped func(queue string, n int64)
@@ -62,7 +62,7 @@ const (
 	OutcomeUnhandled                // put back: no handler here
 	OutcomePaused                   // put back: its topic or queue is paused
 	OutcomeReleased                 // put back: this worker stops, or the lease was running out
-	OutcomeLost                     // its lease was lost, or had run out and the database may not have taken its outcome
+	OutcomeLost                     // its lease was lost, and the database may not have its outcome
 	OutcomeSettled                  // settled by its handler, in a transaction of its own
 	OutcomeExpired                  // ended without an attempt: it was too late for one
 )

@@ -194,13 +194,17 @@ func (s *Scheduler) until(ctx context.Context, a *dueSource, most time.Duration)
 // maxDue is the longest delay that NextDue returns.
 const maxDue = 365 * 24 * time.Hour
 
-// NextDue reads with an operation when something is due; ok is false for never.
+// NextDue reads with an operation when something is due; ok is false for never. The time counts
+// from before the request.
 func NextDue(ctx context.Context, db engine.DB, operation engine.Answering[op.Wait]) (d time.Duration, ok bool, err error) {
+	sent := time.Now()
 	w, _, err := engine.Get(ctx, db, operation)
 	if err != nil {
 		return 0, false, err
 	}
-	d, ok = Until(w.Micros)
+	if d, ok = Until(w.Micros); d > 0 {
+		d = max(d-time.Since(sent), 1) // it was not due then
+	}
 	return d, ok, nil
 }
 

@@ -71,19 +71,19 @@ func (c Counts) Add(d Counts) Counts {
 func (c Counts) Handled() int64 { return c.Acked + c.Failed + c.Expired + c.Settled }
 
 func (s *Stats) settled(done *Settlement, at time.Time) {
-	s.acks.Add(int64(len(done.Acks)))
-	s.retries.Add(int64(len(done.Retries)))
-	late := countExpired(done.Failures)
-	s.failures.Add(int64(len(done.Failures)) - late)
-	s.expirations.Add(late)
-	s.releases.Add(int64(len(done.Releases)))
-	s.parks.Add(int64(len(done.Parks)))
+	s.acks.Add(countTaken(done, done.Acks, func(Held) bool { return true }, func(h Held) Held { return h }))
+	s.retries.Add(countTaken(done, done.Retries, func(Retry) bool { return true }, func(r Retry) Held { return r.Held }))
+	s.failures.Add(countTaken(done, done.Failures, func(f Failure) bool { return !f.Expired }, func(f Failure) Held { return f.Held }))
+	s.expirations.Add(countTaken(done, done.Failures, func(f Failure) bool { return f.Expired }, func(f Failure) Held { return f.Held }))
+	s.releases.Add(countTaken(done, done.Releases, func(Release) bool { return true }, func(r Release) Held { return r.Held }))
+	s.parks.Add(countTaken(done, done.Parks, func(Park) bool { return true }, func(p Park) Held { return p.Held }))
 	s.Tracker.succeeded(at)
 }
 
-func countExpired(failures []Failure) (n int64) {
-	for _, f := range failures {
-		if f.Expired {
+// countTaken returns how many of the results that count the database took.
+func countTaken[T any](done *Settlement, all []T, counts func(T) bool, held func(T) Held) (n int64) {
+	for _, one := range all {
+		if _, missed := done.Missed[held(one)]; !missed && counts(one) {
 			n++
 		}
 	}

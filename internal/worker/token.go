@@ -111,9 +111,9 @@ type Settlement struct {
 	Releases []Release
 	Parks    []Park
 	Results  []Result // of some of Acks
-	// Missed is set by Queue.Exchange: how many of these items their owners no longer held, so
-	// that nothing was written for them.
-	Missed int
+	// Missed is set by Queue.Exchange: those of these items that their owners no longer held, so
+	// that nothing was written for them. nil: none.
+	Missed map[Held]struct{}
 	// Freed means that other items can be claimed at once because of these, or of those that
 	// their handlers settled.
 	Freed bool

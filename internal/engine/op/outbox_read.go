@@ -8,7 +8,7 @@ import (
 
 func outboxReads() []engine.Operation {
 	return []engine.Operation{
-		OutboxAttempts{}, OutboxCounts{}, OutboxFind{}, OutboxGet{}, OutboxListClaimed{}, OutboxListClaimedFloor{}, OutboxListDead{}, OutboxListDeadFloor{},
+		OutboxAcked{}, OutboxAttempts{}, OutboxCounts{}, OutboxFind{}, OutboxGet{}, OutboxListClaimed{}, OutboxListClaimedFloor{}, OutboxListDead{}, OutboxListDeadFloor{},
 		OutboxListReady{}, OutboxListReadyFloor{}, OutboxListRecent{}, OutboxListRecentFloor{},
 		OutboxRecent{}, OutboxRecentDone{}, OutboxTopics{},
 	}
@@ -33,6 +33,14 @@ type OutboxFound struct {
 	OutboxItem
 	UniqueKey   *string
 	UniqueUntil *time.Time // the end of the key's period, if it has one
+}
+
+// OutboxAcked returns 1 if the message at a position was acked by an owner, and 0 if not.
+type OutboxAcked struct {
+	engine.Number
+	engine.Bounded
+	ID    int64
+	Owner [16]byte
 }
 
 // OutboxGet reads the message at a position.

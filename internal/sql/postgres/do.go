@@ -128,6 +128,7 @@ func (db *DB) send(ctx context.Context, conn *pgx.Conn, calls []*engine.Call, cu
 		batch.Queue(settings)
 	}
 	for i, c := range calls {
+		c.Begin()
 		var o engine.Operation
 		o, rows[i], finish[i] = db.tune(c)
 		s, err := db.statement(o)
@@ -177,10 +178,6 @@ func answers(results pgx.BatchResults, calls []*engine.Call, rows []func(engine.
 }
 
 func answer(results pgx.BatchResults, c *engine.Call, each func(engine.Row) error) error {
-	c.N = 0
-	if c.Reset != nil {
-		c.Reset()
-	}
 	rows, err := results.Query()
 	if err != nil {
 		return err
@@ -240,11 +237,11 @@ func relaxed(calls []*engine.Call) bool {
 	return true
 }
 
-// notReady reports whether a server starts or stops, or does not listen yet.
+// notReady reports whether a server starts or stops, does not listen yet, or has no connection left.
 func notReady(err error) bool {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {
-		return pg.Code == "57P01" || pg.Code == "57P02" || pg.Code == "57P03"
+		return pg.Code == "57P01" || pg.Code == "57P02" || pg.Code == "57P03" || pg.Code == "53300"
 	}
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ENOENT) // a Unix socket is created when the server is ready
 }

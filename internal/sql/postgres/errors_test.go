@@ -361,3 +361,17 @@ func TestRelaxedAckIsRelaxedAboutNothingElse(t *testing.T) {
 		t.Errorf("the server sent %d notices", n)
 	}
 }
+
+// D-440: what a call measures from its Reset, such as when a lease ends, begins before the call is
+// sent: what Reset commits, the call sees.
+func TestResetComesBeforeTheCallIsSent(t *testing.T) {
+	p := place()(t)
+	db := enginetest.Migrated(t, p)
+	var got []enginetest.Message
+	claim := enginetest.Claim(enginetest.Token(), time.Minute, 10, &got)
+	claim.Reset = func() { enginetest.Put(t, db, 1) }
+	enginetest.Do(t, db, claim)
+	if len(got) != 1 {
+		t.Errorf("claimed %d messages, want the one that Reset committed", len(got))
+	}
+}

@@ -173,10 +173,7 @@ func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
 
 // queryTx runs a call that returns rows in the caller's transaction.
 func queryTx(ctx context.Context, tx engine.Tx, text string, args []any, call *engine.Call) error {
-	call.N = 0
-	if call.Reset != nil {
-		call.Reset()
-	}
+	call.Begin()
 	if own, ok := tx.(pgxTx); ok {
 		return own.query(ctx, text, args, call.Each)
 	}

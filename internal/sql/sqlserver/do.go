@@ -131,6 +131,7 @@ func (db *DB) send(ctx context.Context, conn *sql.Conn, calls []*engine.Call, cu
 	var args []any
 	expected := make([]answering, len(calls))
 	for i, c := range calls {
+		c.Begin()
 		o, each, finish := db.tune(c)
 		s, err := db.statement(o)
 		if err != nil {
@@ -208,10 +209,6 @@ func orElse(err, other error) error {
 // after it are running.
 func answer(rows *sql.Rows, a answering) error {
 	c := a.call
-	c.N = 0
-	if c.Reset != nil {
-		c.Reset()
-	}
 	r, err := newRow(rows)
 	if err != nil {
 		return err

@@ -81,6 +81,7 @@ func (db *DB) runTx(ctx context.Context, tx engine.Tx, t *text, args []any, call
 	if err != nil {
 		return err
 	}
+	call.Begin()
 	rows, err := q.QueryContext(ctx, t.batch, args...)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -202,5 +203,21 @@ func TestCancelledBeforeOnTheWire(t *testing.T) {
 	}
 	if len(w.requests()) != 0 {
 		t.Errorf("asked %q", w.kinds())
+	}
+}
+
+// D-440: what a call measures from its Reset, such as when a lease ends, begins before the call is
+// sent.
+func TestResetComesBeforeTheCallIsSent(t *testing.T) {
+	var reset, sent atomic.Bool
+	w := onWire(t, func(r *tdstest.Request) tdstest.Answer {
+		sent.Store(reset.Load())
+		return always(changes(1))(r)
+	})
+	call := extend()
+	call.Reset = func() { reset.Store(true) }
+	enginetest.Must(t, w.do(call))
+	if !sent.Load() {
+		t.Error("the call was sent before its Reset")
 	}
 }

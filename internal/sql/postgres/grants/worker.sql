@@ -6,7 +6,7 @@ GRANT USAGE ON SEQUENCE pawl.outbox_block, pawl.outbox_single TO :"role";
 GRANT SELECT (one, id) ON pawl.generation TO :"role";
 GRANT SELECT ON pawl.pawl_schema, pawl.pawl_object, pawl.move, pawl.outbox_item, pawl.outbox, pawl.timers, pawl.jobs, pawl.job_runs, pawl.job_run_item, pawl.outbox_joins, pawl.outbox_join_members,
   pawl.leases, pawl.inbox_messages TO :"role";
-GRANT SELECT, INSERT ON pawl.outbox_lane TO :"role";
+GRANT SELECT, INSERT, UPDATE (asked) ON pawl.outbox_lane TO :"role";
 GRANT SELECT, INSERT, DELETE ON pawl.outbox_message TO :"role";
 GRANT SELECT, INSERT, UPDATE, DELETE ON
   pawl.outbox_ready, pawl.outbox_claim, pawl.outbox_done, pawl.outbox_exception, pawl.outbox_attempt, pawl.outbox_order, pawl.outbox_unique, pawl.outbox_limit_claim,

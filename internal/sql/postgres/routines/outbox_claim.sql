@@ -8,7 +8,6 @@ SET search_path = pg_catalog, pg_temp AS $f$
 #variable_conflict use_variable
 DECLARE
   c      record;
-  v_now  timestamptz;
   v_late bigint[];
   k      integer[];
 BEGIN
@@ -17,9 +16,8 @@ BEGIN
   IF EXISTS (SELECT FROM pawl.outbox_pause p WHERE p.kind = 'queue' AND p.name = queue) THEN
     RETURN;
   END IF;
-  v_now := clock_timestamp();
   FOR c IN SELECT * FROM pawl.outbox_claim_any(queue, owner_token, make_interval(secs => lease_seconds), least(batch_size, 1000), least(batch_size, 1000), '-infinity') LOOP
-    IF c.headers LIKE '%"pawl-expires"%' AND pawl.outbox_expiry(c.headers) <= v_now THEN
+    IF c.headers LIKE '%"pawl-expires"%' AND pawl.outbox_expiry(c.headers) <= clock_timestamp() THEN -- after the claim, which takes time
       v_late := array_append(v_late, c.id);
       CONTINUE;
     END IF;

@@ -3,7 +3,8 @@
 -- when they are met, so that each is met once and those behind them come through. From such lanes
 -- as many are claimed as the limit allows: of half the messages first, then those that no topic's
 -- limit holds for, then of what room is left. Neither keeps the other from being claimed, unless its
--- priority does; p_wait is as there.
+-- priority does; p_wait is as there. The lane whose oldest message comes first goes first, also
+-- among queues that share a topic's limit: see outbox_limit_yield.
 CREATE OR REPLACE FUNCTION pawl.outbox_claim_limited(p_queue text, p_owner uuid, p_lease interval, p_n integer, p_rows integer, p_from timestamptz, p_wait interval, p_suspects boolean, p_apart text DEFAULT NULL)
 RETURNS TABLE (pawl.message_columns(),
                retry integer, priority smallint, locked_until timestamptz, at timestamptz, length integer)
@@ -22,6 +23,7 @@ DECLARE
   v_topics text[];
   v_patterns text[]; -- of limits that hold for each of their topics
   v_c      record; -- what was claimed, as arrays
+  v_yielded bigint[] := '{}'; -- lanes that left their places to other queues
 BEGIN
   PERFORM pawl.check_isolation('claim');
   IF NOT pawl.outbox_limits_share() THEN
@@ -35,12 +37,16 @@ BEGIN
     IF v_pass <> 2 THEN
       v_part := CASE WHEN v_pass = 3 OR p_suspects THEN v_room ELSE (v_room + (random() < 0.5)::integer) / 2 END;
       FOR v_lane IN
-        SELECT l.id, l.topic FROM pawl.outbox_lane l
-         WHERE l.queue = p_queue AND l.kind = 3 AND (v_pass = 3 OR l.priority <= v_top OR EXISTS (SELECT FROM pawl.outbox_ready r WHERE r.lane = l.id AND r.at < v_now - p_wait))
-           AND CASE WHEN EXISTS (SELECT FROM pawl.outbox_ready r WHERE r.lane = l.id AND r.at <= v_now AND (r.suspect > 0) = p_suspects)
-                    THEN NOT pawl.full_limit('topic', l.topic) ELSE false END -- lane by lane, not as joins of all limits
-         ORDER BY l.priority, random() LOOP
+        SELECT l.id, l.topic, l.priority, head.at FROM pawl.outbox_lane l
+         CROSS JOIN LATERAL (SELECT r.at FROM pawl.outbox_ready r WHERE r.lane = l.id AND r.at <= v_now AND (r.suspect > 0) = p_suspects ORDER BY r.at LIMIT 1) head
+         WHERE l.queue = p_queue AND l.kind = 3 AND (v_pass = 3 OR l.priority <= v_top OR head.at < v_now - p_wait)
+           AND CASE WHEN head.at IS NULL THEN false ELSE NOT pawl.full_limit('topic', l.topic) END -- lane by lane, not as joins of all limits
+         ORDER BY head.at < v_now - p_wait DESC NULLS LAST, CASE WHEN head.at < v_now - p_wait THEN 0 ELSE l.priority END, head.at LOOP
         EXIT WHEN v_part <= 0 OR p_suspects AND v_got > 0;
+        IF NOT p_suspects AND pawl.outbox_limit_yield(p_queue, v_lane.topic, v_lane.id, v_lane.priority, v_lane.at, p_wait, v_now) THEN
+          v_yielded := v_yielded || v_lane.id;
+          CONTINUE;
+        END IF;
         v_n := pawl.outbox_limit_room('topic', v_lane.topic, v_part);
         CONTINUE WHEN v_n <= 0;
         RETURN QUERY
@@ -81,4 +87,7 @@ BEGIN
       EXIT WHEN v_room = 0 OR NOT v_more;
     END LOOP;
   END LOOP;
+  IF NOT p_suspects THEN
+    PERFORM pawl.outbox_limit_ask(p_queue, v_room, v_yielded, v_now);
+  END IF;
 END $f$;

@@ -17,6 +17,9 @@ DO $$ BEGIN -- the constraint is named after the table, which may have a prefix
              FROM pg_constraint c WHERE c.conrelid = 'pawl.outbox_lane'::regclass AND c.contype = 'u');
 END $$;
 ALTER TABLE pawl.outbox_lane ADD UNIQUE (queue, kind, priority, topic);
+-- Lanes of limits: of the same topic in other queues, and when a claim last found no room for one.
+CREATE INDEX ON pawl.outbox_lane (topic) WHERE kind = 3;
+ALTER TABLE pawl.outbox_lane ADD COLUMN asked timestamptz;
 
 -- Messages with an ordering key, from when they were put in order until they end. One of each
 -- key is the head: it alone may be claimed.

@@ -34,6 +34,7 @@ type queueLane struct {
 	ID, Priority, Kind int64
 	Topic              string // with a limit
 	Limited            bool   // there are limits in the database
+	Head               *int64 // when the oldest message of a limit's lane was due; nil: none is
 }
 
 // outboxClaimPick reads due runs of a lane that are no suspects, oldest first.

@@ -20,6 +20,7 @@ type limitedClaim struct {
 	claimRequest
 	ofQueue limitOf
 	lanes   []queueLane // of limits
+	yielded []int64     // those that left their places to other queues
 	moved   moved
 }
 
@@ -61,7 +62,6 @@ func newLimitedClaim(t *txn, c claimRequest, lanes []queueLane) (*limitedClaim, 
 		k--
 	}
 	l.lanes = lanes[k:]
-	rand.Shuffle(len(l.lanes), func(i, j int) { l.lanes[i], l.lanes[j] = l.lanes[j], l.lanes[i] })
 	return l, lanes[:k], err
 }
 
@@ -89,7 +89,55 @@ func claimWithin(t *txn, c claimRequest, lanes []queueLane) error {
 			return err
 		}
 	}
-	return l.limited(l.most)
+	if err := l.limited(l.most); err != nil {
+		return err
+	}
+	if _, err := t.do(limitAsk{Queue: c.queue, Room: l.most}); err != nil {
+		return err
+	}
+	for _, lane := range l.yielded {
+		if _, err := t.do(limitUnask{Lane: lane}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// late returns when what has been due since before then goes first, whatever its priority.
+func (l *limitedClaim) late() int64 {
+	if l.wait == nil {
+		return math.MinInt64
+	}
+	return l.t.now - l.wait.Microseconds()
+}
+
+// compare says which of two lanes goes first: by age what is late, then by priority and age.
+func (l *limitedClaim) compare(a, b queueLane) int {
+	key := func(lane queueLane) (punctual, priority, at int64) {
+		if at = math.MaxInt64; lane.Head != nil {
+			at = *lane.Head
+		}
+		if at < l.late() {
+			return 0, 0, at
+		}
+		return 1, lane.Priority, at
+	}
+	ap, ar, at := key(a)
+	bp, br, bt := key(b)
+	return cmp.Or(cmp.Compare(ap, bp), cmp.Compare(ar, br), cmp.Compare(at, bt))
+}
+
+// yields reports whether the places of a topic's limit are left to another queue, whose workers it
+// wakes: whoever frees a place would always take it again.
+func (l *limitedClaim) yields(lane *queueLane) (bool, error) {
+	if lane.Head == nil {
+		return false, nil
+	}
+	_, ahead, err := one(l.t, limitAhead{Queue: l.queue, Topic: lane.Topic, Lane: lane.ID, Priority: lane.Priority, At: *lane.Head, Late: l.late()})
+	if ahead {
+		l.t.woke, l.yielded = true, append(l.yielded, lane.ID)
+	}
+	return ahead, err
 }
 
 // first returns the lanes of limits whose priority is not behind that of what else may be claimed, or
@@ -107,15 +155,7 @@ func (l *limitedClaim) first(open []queueLane) (lanes []queueLane, err error) {
 		}
 	}
 	for _, one := range l.lanes {
-		late := false
-		if one.Priority > top && l.wait != nil {
-			head, err := pick(l.t, one.ID, 1)
-			if err != nil {
-				return nil, err
-			}
-			late = len(head) > 0 && head[0].At < l.t.now-l.wait.Microseconds()
-		}
-		if late || one.Priority <= top {
+		if one.Priority <= top || one.Head != nil && *one.Head < l.late() {
 			lanes = append(lanes, one)
 		}
 	}
@@ -124,8 +164,19 @@ func (l *limitedClaim) first(open []queueLane) (lanes []queueLane, err error) {
 
 // limited claims messages of topics with limits.
 func (l *limitedClaim) limited(most int64) error {
+	slices.SortStableFunc(l.lanes, l.compare)
 	for i := range l.lanes {
+		if most <= 0 {
+			break
+		}
 		lane := &l.lanes[i]
+		ahead, err := l.yields(lane)
+		if err != nil {
+			return err
+		}
+		if ahead {
+			continue
+		}
 		limit, n, err := room(l.t, "topic", lane.Topic, most)
 		if err != nil {
 			return err
@@ -205,7 +256,7 @@ func (l *limitedClaim) divert(lane *queueLane, runs []run) (kept []run, err erro
 				kept = append(kept, one)
 				continue
 			}
-			if one.Lane, err = l.laneOf(lane, m.Topic); err != nil {
+			if one.Lane, err = l.laneOf(lane, m.Topic, r.At); err != nil {
 				return nil, err
 			}
 			away = append(away, one)
@@ -220,13 +271,14 @@ func (l *limitedClaim) divert(lane *queueLane, runs []run) (kept []run, err erro
 	return merge(kept), nil
 }
 
-// laneOf returns the lane of a topic's limit, beside another lane of the queue.
-func (l *limitedClaim) laneOf(beside *queueLane, topic string) (int64, error) {
+// laneOf returns the lane of a topic's limit, beside another lane of the queue, for a message that is
+// due since at.
+func (l *limitedClaim) laneOf(beside *queueLane, topic string, at int64) (int64, error) {
 	id := engine.LimitLaneID(l.queue, int(beside.Priority), topic)
 	if slices.ContainsFunc(l.lanes, func(lane queueLane) bool { return lane.ID == id }) {
 		return id, nil
 	}
-	l.lanes = append(l.lanes, queueLane{ID: id, Priority: beside.Priority, Kind: int64(engine.Limited), Topic: topic, Limited: true})
+	l.lanes = append(l.lanes, queueLane{ID: id, Priority: beside.Priority, Kind: int64(engine.Limited), Topic: topic, Limited: true, Head: &at})
 	_, err := l.t.do(outboxLimitLane{ID: id, Queue: l.queue, Priority: beside.Priority, Topic: topic})
 	return id, err
 }

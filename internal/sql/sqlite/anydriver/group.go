@@ -50,13 +50,16 @@ func (db *DB) Do(ctx context.Context, calls ...*engine.Call) error {
 	return db.group.Do(ctx, &job{ctx, calls})
 }
 
-// resetCalls resets calls to their state before the first attempt.
+// begin returns a transaction for calls, which it prepares before it reads the clock.
+func (db *DB) begin(run runner, calls ...*engine.Call) *txn {
+	resetCalls(calls)
+	return &txn{db: db, run: run, now: db.now()}
+}
+
+// resetCalls prepares calls for an attempt.
 func resetCalls(calls []*engine.Call) {
 	for _, c := range calls {
-		c.N = 0
-		if c.Reset != nil {
-			c.Reset()
-		}
+		c.Begin()
 	}
 }
 
@@ -131,7 +134,11 @@ func untilAllDone(ctx context.Context, jobs []*job) (context.Context, func()) {
 
 // transact sets errs to the jobs' own errors and returns one that applies to all of them.
 func (db *DB) transact(ctx context.Context, s *session, jobs []*job, errs []error) error {
-	t := &txn{db: db, run: s, now: db.now(), limit: ctx}
+	for _, j := range jobs {
+		resetCalls(j.calls)
+	}
+	t := db.begin(s)
+	t.limit = ctx
 	err := db.guard.check()
 	if err == nil {
 		err = db.checkGeneration(ctx, t, s, needsGeneration(jobs))

@@ -16,8 +16,8 @@ func (a answers) limits() {
 
 func limitStatements() []engine.Operation {
 	return []engine.Operation{
-		limitAdvance{}, limitDropPattern{}, limitDropTopics{}, limitFind{}, limitFindPattern{}, limitForget{}, limitHeld{}, limitHold{}, limitHoldClaimed{}, limitHoldNone{},
-		limitPatterns{}, limitPurgeClaims{}, limitPurgeLanes{}, limitPurgeTopics{}, limitPutOne{}, limitRemoveOne{}, limitTopics{},
+		limitAdvance{}, limitAhead{}, limitAsk{}, limitDropPattern{}, limitDropTopics{}, limitFind{}, limitFindPattern{}, limitForget{}, limitHeld{}, limitHold{}, limitHoldClaimed{}, limitHoldNone{},
+		limitPatterns{}, limitPurgeClaims{}, limitPurgeLanes{}, limitPurgeTopics{}, limitPutOne{}, limitRemoveOne{}, limitTopics{}, limitUnask{},
 		outboxLimitLane{}, outboxRunTopics{}, outboxUnderLimit{},
 	}
 }
@@ -82,6 +82,28 @@ type (
 	limitHoldNone struct {
 		engine.Changes
 		Kind, Name string
+	}
+	// limitAsk records which lanes of a queue wait for a place that other queues take as well, so that
+	// these leave it to them. Room is what a claim had left for more in the end: one that has nothing
+	// left waits for none.
+	limitAsk struct {
+		engine.Changes
+		Queue string
+		Room  int64
+	}
+	// limitUnask records that a lane waits for no place: it has left one to another queue, and two
+	// could go on leaving them to each other.
+	limitUnask struct {
+		engine.Changes
+		Lane int64
+	}
+	// limitAhead reports whether the oldest message of another queue, which asked for a place a short
+	// while ago or while the rate allowed none, comes before that of a lane, which is due since At: by
+	// age, what is due since before Late, then by priority and age.
+	limitAhead struct {
+		engine.Rows[existence]
+		Queue, Topic             string
+		Lane, Priority, At, Late int64
 	}
 	// limitAdvance sets when the next message may be claimed.
 	limitAdvance struct {

@@ -75,7 +75,9 @@ func (db *DB) Baseline(ctx context.Context) error {
 		if _, err := s.exec(db.folder.Names.Render(sequenceSeed), nil); err != nil {
 			return err
 		}
-		_, err = restored(&txn{db: db, run: s, now: db.now(), limit: ctx}, op.GenerationRestored{})
+		t := db.begin(s)
+		t.limit = ctx
+		_, err = restored(t, op.GenerationRestored{})
 		return err
 	})
 }

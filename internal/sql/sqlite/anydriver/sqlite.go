@@ -250,7 +250,7 @@ func (db *DB) Read(ctx context.Context, call *engine.Call) error {
 	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 	defer cancel()
 	err := db.reading(ctx, func(ses *session) error {
-		return db.run(&txn{db: db, run: ses, now: db.now()}, call)
+		return db.run(db.begin(ses, call), call)
 	})
 	if err == nil {
 		return nil
@@ -317,7 +317,7 @@ func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
 			return wrap(call.Name(), err)
 		}
 	}
-	return db.run(&txn{db: db, run: callerTx{ctx, tx}, now: db.now()}, call)
+	return db.run(db.begin(callerTx{ctx, tx}, call), call)
 }
 
 // InTx runs fn in a transaction of its own: a *sql.Tx.

@@ -462,3 +462,21 @@ func TestReadsShareAConnection(t *testing.T) {
 		t.Errorf("%d connections are open after all were closed", open)
 	}
 }
+
+// D-440: what a call measures from its Reset, such as when a lease ends, begins before the clock of
+// its transaction is read.
+func TestResetComesBeforeTheClockIsRead(t *testing.T) {
+	var reset, read bool
+	db, _ := migrated(t, sqlite.Options{Now: func() time.Time {
+		read = reset
+		return time.Now()
+	}})
+	enginetest.Put(t, db, 1)
+	var got []enginetest.Message
+	claim := enginetest.Claim(enginetest.Token(), time.Minute, 10, &got)
+	claim.Reset = func() { reset = true }
+	enginetest.Do(t, db, claim)
+	if len(got) != 1 || !read {
+		t.Errorf("claimed %d messages; the clock was read after the reset: %v", len(got), read)
+	}
+}

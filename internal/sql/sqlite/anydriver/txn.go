@@ -186,10 +186,6 @@ type opFunc func(t *txn, c *engine.Call) error
 
 // run runs one call.
 func (db *DB) run(t *txn, c *engine.Call) error {
-	c.N = 0
-	if c.Reset != nil {
-		c.Reset()
-	}
 	return t.failed(c, db.answer(t, c))
 }
 

@@ -4,6 +4,7 @@
 -- in @claimed. The runs come first, a message is found by its id.
 IF @text = 1
 BEGIN
+SET @now = SYSUTCDATETIME(); -- what has expired while it was claimed has expired
 SET @claimed = (SELECT @owner AS owner, m.id AS lo, 1 AS n, CAST(1 AS bit) AS expired
   FROM @runs r INNER LOOP JOIN pawl.outbox_message m ON m.id >= r.lo AND m.id < r.lo + r.n WHERE CASE WHEN m.headers LIKE N'%"pawl-expires"%' THEN pawl.outbox_expiry(m.headers) END <= @now FOR JSON PATH);
 IF @claimed IS NOT NULL

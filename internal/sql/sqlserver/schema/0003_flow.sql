@@ -12,6 +12,10 @@ ALTER TABLE pawl.outbox_lane ADD apart AS CASE kind WHEN 3 THEN id ELSE 0 END;
 GO
 DROP INDEX queue ON pawl.outbox_lane;
 CREATE UNIQUE INDEX queue ON pawl.outbox_lane (queue, size, kind, priority, apart) INCLUDE (topic);
+CREATE INDEX topic ON pawl.outbox_lane (topic) INCLUDE (queue, priority) WHERE kind = 3;
+-- When a claim last found no room for what is in a limit's lane. No index has it, so that who reads
+-- lanes does not wait for who writes it.
+ALTER TABLE pawl.outbox_lane ADD asked datetime2(7) NULL;
 GO
 -- Messages with an ordering key, from when they were put in order until they end. One of each
 -- key is the head: it alone may be claimed. Rows alone are locked, never pages: keys of others

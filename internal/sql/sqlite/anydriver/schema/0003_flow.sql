@@ -11,10 +11,12 @@ CREATE TABLE pawl.outbox_lane (
   priority INTEGER NOT NULL,
   kind     INTEGER NOT NULL DEFAULT 0,
   topic    TEXT NOT NULL DEFAULT '',
+  asked    INTEGER, -- of a limit's: when a claim last found no room for what is in it
   UNIQUE (queue, kind, priority, topic)
 ) STRICT;
 INSERT INTO pawl.outbox_lane (id, queue, priority) SELECT id, queue, priority FROM pawl.outbox_lane_former;
 DROP TABLE pawl.outbox_lane_former;
+CREATE INDEX pawl.outbox_lane_topic ON pawl.outbox_lane (topic) WHERE kind = 3;
 
 -- Messages with an ordering key, from when they were put in order until they end. One of each
 -- key is the head: it alone may be claimed.

@@ -1,0 +1,1 @@
+UPDATE pawl.outbox_lane SET asked = NULL WHERE id = @lane AND asked IS NOT NULL
