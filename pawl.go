@@ -195,6 +195,9 @@ func (p *Pawl) Run(ctx context.Context) error {
 
 // run is Run until ctx ends.
 func (p *Pawl) run(ctx context.Context) error {
+	if err := engine.CheckLoop(ctx, p.db, "run"); err != nil {
+		return err
+	}
 	begin := p.begin
 	if !p.opts.StopWhenEmpty {
 		begin = func(ctx context.Context) error { return worker.AwaitReady(ctx, p.log, p.begin) }

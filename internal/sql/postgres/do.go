@@ -66,6 +66,9 @@ func (db *DB) acquire(ctx context.Context, op string) (*pgxpool.Conn, error) {
 	if db.closed.Load() {
 		return nil, &engine.Error{Op: op, Class: engine.ErrClosed, Err: errors.New("postgres")}
 	}
+	if err := db.CheckOutside(ctx, op, ""); err != nil {
+		return nil, err
+	}
 	conn, err := db.pool.Acquire(ctx)
 	if err == nil {
 		if err = db.checkConnection(ctx, conn.Conn()); err == nil {

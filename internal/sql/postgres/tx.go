@@ -262,7 +262,9 @@ func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context, tx engine.T
 			_ = tx.Rollback(ctx)
 		}
 	}()
-	if err := fn(ctx, Tx(tx)); err != nil {
+	inside, end := db.InsideTx(ctx)
+	defer end()
+	if err := fn(inside, Tx(tx)); err != nil {
 		db.leaveReadOnly(err)
 		return err
 	}

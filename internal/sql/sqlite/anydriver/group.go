@@ -42,6 +42,9 @@ func probeOf(c *engine.Call) engine.Operation {
 // Do runs the calls in one transaction, which calls of other goroutines may share: one fsync
 // for all (group commit). Each job of the group succeeds or fails by itself.
 func (db *DB) Do(ctx context.Context, calls ...*engine.Call) error {
+	if err := db.CheckOutside(ctx, calls[0].Name(), ""); err != nil {
+		return err
+	}
 	busy, err := db.anyDue(ctx, calls)
 	if err != nil || !busy {
 		resetCalls(calls)

@@ -133,7 +133,7 @@ func openFile(connect Connect, path string, l *engine.Library, o Options) (*DB, 
 		return nil, err
 	}
 	db.owned = true
-	first.attach(db)
+	first.of.Store(db)
 	g.reopener.Store(&reopener{db.reopenLost})
 	return db, nil
 }
@@ -322,6 +322,9 @@ func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
 
 // InTx runs fn in a transaction of its own: a *sql.Tx.
 func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context, tx engine.Tx) error) error {
+	if err := db.CheckOutside(ctx, "begin", ""); err != nil {
+		return err
+	}
 	if err := db.checkFiles(ctx); err != nil {
 		return wrap("begin", err)
 	}
@@ -330,7 +333,9 @@ func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context, tx engine.T
 		return wrap("begin", err)
 	}
 	defer tx.Rollback() // does nothing after a commit
-	if err := fn(ctx, tx); err != nil {
+	inside, end := db.InsideTx(ctx)
+	defer end()
+	if err := fn(inside, tx); err != nil {
 		return err
 	}
 	if err := tx.Commit(); err != nil {
