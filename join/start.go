@@ -36,7 +36,7 @@ type Spec struct {
 
 func (s *Spec) validate() error {
 	if s.ExpectedSteps < 1 || s.ExpectedSteps > math.MaxInt32 {
-		return engine.Invalid("expected steps", "not within 1 … %d", math.MaxInt32)
+		return engine.Invalid("expected steps", "not within 1 to %d", math.MaxInt32)
 	}
 	if err := engine.CheckText("grouping key", s.GroupingKey, limits.GroupingKey, false); err != nil {
 		return err

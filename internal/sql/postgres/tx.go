@@ -152,6 +152,12 @@ func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 	defer cancel()
+	if err := db.checkTxEncoding(ctx, tx); err != nil {
+		return wrap(call.Name(), err, engine.ErrConnLost)
+	}
+	if db.elsewhere() { // an error would end the transaction
+		o = engine.Plainly(o)
+	}
 	args := arguments(s.Args(make([]any, 0, s.Parameters()), o, nil))
 	if _, own := tx.(pgxTx); !own {
 		args = portable(args)
