@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"sync/atomic"
+	"time"
 )
 
 // ErrInTransaction is returned by a call that was made with the context of a function that runs
@@ -21,6 +22,13 @@ type TxContexts interface {
 	// CheckOutside returns [ErrInTransaction] for a call that would wait for the transaction
 	// that a context is of. right is the call that runs in a transaction, "" if there is none.
 	CheckOutside(ctx context.Context, call, right string) error
+}
+
+// WriteQueue is a DB with one writer at a time. Find it with [As].
+type WriteQueue interface {
+	// WritesWaiting returns how many calls of this process wait to write, or do so, and since
+	// when none has begun to.
+	WritesWaiting() (n int, since time.Time)
 }
 
 // InsideTx returns the context for a function that runs while a transaction of db is open; see

@@ -156,6 +156,8 @@ func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, e
 		if err := of.CheckOutside(ctx, "begin", ""); err != nil {
 			return nil, err
 		}
+		of.queue.enter()
+		defer of.queue.leave()
 	}
 	ctx, cancel := context.WithTimeout(ctx, defaultTimeout)
 	defer cancel()
@@ -173,6 +175,7 @@ func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, e
 	}
 	t := &tx{c: c}
 	if of != nil {
+		of.queue.began()
 		t.watch = &of.watch
 		t.watch.ownBegin()
 	}

@@ -50,6 +50,8 @@ func (db *DB) Do(ctx context.Context, calls ...*engine.Call) error {
 		resetCalls(calls)
 		return err
 	}
+	db.queue.enter()
+	defer db.queue.leave()
 	return db.group.Do(ctx, &job{ctx, calls})
 }
 
@@ -96,6 +98,7 @@ func (db *DB) commitGroup(ctx context.Context, jobs []*job) []error {
 			if err := beginImmediate(wanted, s.dc); err != nil {
 				return err
 			}
+			db.queue.began()
 			db.watch.ownBegin()
 			defer db.watch.ownEnd(s)
 			return db.transact(ctx, s, jobs, errs)

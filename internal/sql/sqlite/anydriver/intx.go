@@ -16,10 +16,21 @@ func (db *DB) InsideTx(ctx context.Context) (inside context.Context, end func())
 
 // CheckOutside refuses every write inside a transaction; see engine.TxContexts.
 func (db *DB) CheckOutside(ctx context.Context, call, right string) error {
-	if engine.Inside(ctx, func() any { return db.identity(ctx) }) != nil {
+	if db.inside(ctx) {
 		return engine.InTransaction(call, right)
 	}
 	return nil
+}
+
+// inside reports whether a context is of a function that runs in a transaction of this database.
+func (db *DB) inside(ctx context.Context) bool {
+	return engine.Inside(ctx, func() any { return db.identity(ctx) }) != nil
+}
+
+// impatient makes the session's connection wait for no lock, until usual is called.
+func (s *session) impatient() (usual func()) {
+	_ = s.once("PRAGMA busy_timeout = 0", nil)
+	return func() { _ = s.once("PRAGMA busy_timeout = 5000", nil) }
 }
 
 // identity is the same for all that have the same file open, as far as that can be known.

@@ -78,6 +78,7 @@ type DB struct {
 	ahead     background.Runner
 	notifier  engine.Notifier
 	watch     watcher
+	queue     writeQueue
 	closed    sync.Once
 	file      string // its path, where OpenURL opened it
 	guard     *guard
@@ -249,9 +250,16 @@ func (db *DB) now() int64 { return db.opts.Now().UnixMicro() }
 func (db *DB) Read(ctx context.Context, call *engine.Call) error {
 	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 	defer cancel()
+	inside := db.opts.KeepJournal && db.inside(ctx)
 	err := db.reading(ctx, func(ses *session) error {
+		if inside { // without a write-ahead log it may wait for the transaction's pages
+			defer ses.impatient()()
+		}
 		return db.run(&txn{db: db, run: ses, now: db.now()}, call)
 	})
+	if inside && errors.Is(err, engine.ErrBusy) {
+		return engine.InTransaction(call.Name(), "")
+	}
 	if err == nil {
 		return nil
 	}
