@@ -26,6 +26,11 @@ var (
 	// ErrNotInTransaction is returned where a program's transaction is expected and a pool,
 	// or a connection outside a transaction, is given. Nothing was written.
 	ErrNotInTransaction = engine.ErrNotInTransaction
+	// ErrInTransaction is returned for a call made with the context of a function that runs in
+	// one of pawl's transactions (Inbox.Once, HandleTx, OnceTx), where the call would wait for
+	// that transaction: on SQLite every write, and wherever the transaction has the pool's only
+	// connection. The error names the call that takes the transaction. Nothing was written.
+	ErrInTransaction = engine.ErrInTransaction
 	// ErrCommitUnknown is returned when the reply to a commit was lost: it may have
 	// happened. Repeating an enqueue with the same message id adds nothing twice.
 	ErrCommitUnknown = engine.ErrCommitUnknown

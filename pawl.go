@@ -195,6 +195,9 @@ func (p *Pawl) Run(ctx context.Context) error {
 
 // run is Run until ctx ends.
 func (p *Pawl) run(ctx context.Context) error {
+	if err := engine.CheckLoop(ctx, p.db, "run"); err != nil {
+		return err
+	}
 	if err := worker.AwaitReady(ctx, p.log, !p.opts.StopWhenEmpty, p.begin); err != nil && ctx.Err() == nil {
 		return err
 	}

@@ -25,6 +25,9 @@ func (i *Inbox) Attempt(ctx context.Context, k Key, fn func(ctx context.Context)
 	lease := i.opts.Lease
 	sent := time.Now()
 	take := engine.Ask(op.InboxTake{InboxKey: k.op(), Hash: k.hash(), Token: &token, Lease: &lease, MaxAttempts: i.retry.MaxAttempts, Resumes: i.resumes})
+	if err := engine.CheckOutside(ctx, i.db, nil, "OnceTx"); err != nil {
+		return err
+	}
 	if err := i.db.Do(ctx, take); err != nil {
 		return err
 	}

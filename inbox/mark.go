@@ -41,6 +41,9 @@ func (i *Inbox) AlreadyProcessedTx(ctx context.Context, tx any, k Key) (bool, er
 }
 
 func (i *Inbox) see(ctx context.Context, tx outbox.Tx, k Key) (bool, error) {
+	if err := engine.CheckOutside(ctx, i.db, tx, "AlreadyProcessedTx"); err != nil {
+		return false, err
+	}
 	if err := k.validate(); err != nil {
 		return false, err
 	}
@@ -59,6 +62,9 @@ func (i *Inbox) MarkProcessing(ctx context.Context, k Key) (bool, error) {
 
 // MarkProcessed marks a message as done. See MarkProcessing for the result.
 func (i *Inbox) MarkProcessed(ctx context.Context, k Key) (bool, error) {
+	if err := engine.CheckOutside(ctx, i.db, nil, "MarkProcessedTx"); err != nil {
+		return false, err
+	}
 	return i.mark(ctx, nil, k, Done)
 }
 

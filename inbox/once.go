@@ -25,6 +25,9 @@ import (
 // ErrInProgress, ErrDead, ErrHashMismatch; pawl.ErrCommitUnknown, after which a
 // second delivery finds out.
 func (i *Inbox) Once(ctx context.Context, k Key, fn func(ctx context.Context, tx outbox.Tx) error) error {
+	if err := engine.CheckOutside(ctx, i.db, nil, "OnceTx"); err != nil {
+		return err
+	}
 	if err := k.validate(); err != nil {
 		return err
 	}
@@ -88,7 +91,9 @@ func (i *Inbox) OnceTx(ctx context.Context, tx any, k Key, fn func(ctx context.C
 	}
 	verdict, err := i.within(ctx, own, &k, func(ctx context.Context) error {
 		ran = true
-		return fn(ctx)
+		inside, end := engine.InsideTx(ctx, i.db)
+		defer end()
+		return fn(inside)
 	})
 	if err != nil {
 		return ran, err

@@ -63,6 +63,9 @@ func (i *Inbox) EnqueueTx(ctx context.Context, tx any, m Message) (added bool, e
 }
 
 func (i *Inbox) enqueue(ctx context.Context, tx outbox.Tx, m Message) (added bool, err error) {
+	if err := engine.CheckOutside(ctx, i.db, tx, "EnqueueTx"); err != nil {
+		return false, err
+	}
 	if err := m.validate(); err != nil {
 		return false, err
 	}

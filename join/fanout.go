@@ -41,6 +41,9 @@ func (j *Joins) FanOutTx(ctx context.Context, tx any, s Spec, messages []outbox.
 }
 
 func (j *Joins) fanOut(ctx context.Context, tx outbox.Tx, s Spec, messages []outbox.Message, w Wait) (fan Fan, err error) {
+	if err := engine.CheckOutside(ctx, j.db, tx, "FanOutTx"); err != nil {
+		return Fan{}, err
+	}
 	err = engine.Repeat(ctx, tx, func() error {
 		fan, err = j.fanOutOnce(ctx, tx, s, messages, w)
 		return err

@@ -29,6 +29,9 @@ func (j *Joins) AttachTx(ctx context.Context, tx any, id ID, messages ...outbox.
 }
 
 func (j *Joins) attach(ctx context.Context, tx outbox.Tx, id ID, messages []outbox.MessageID) error {
+	if err := engine.CheckOutside(ctx, j.db, tx, "AttachTx"); err != nil {
+		return err
+	}
 	if len(messages) == 0 {
 		return nil
 	}
@@ -89,6 +92,13 @@ func (j *Joins) ReportFailedTx(ctx context.Context, tx any, id ID, message outbo
 }
 
 func (j *Joins) report(ctx context.Context, tx outbox.Tx, id ID, message outbox.MessageID, s Status) (bool, error) {
+	right := "ReportCompletedTx"
+	if s == Failed {
+		right = "ReportFailedTx"
+	}
+	if err := engine.CheckOutside(ctx, j.db, tx, right); err != nil {
+		return false, err
+	}
 	n, err := engine.Exec(ctx, j.db, tx, op.JoinReport{JoinID: id, MessageID: message, Status: s.number()})
 	if err != nil {
 		return false, err

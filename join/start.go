@@ -36,7 +36,7 @@ type Spec struct {
 
 func (s *Spec) validate() error {
 	if s.ExpectedSteps < 1 || s.ExpectedSteps > math.MaxInt32 {
-		return engine.Invalid("expected steps", "not within 1 … %d", math.MaxInt32)
+		return engine.Invalid("expected steps", "not within 1 to %d", math.MaxInt32)
 	}
 	if err := engine.CheckText("grouping key", s.GroupingKey, limits.GroupingKey, false); err != nil {
 		return err
@@ -64,6 +64,9 @@ func (j *Joins) StartTx(ctx context.Context, tx any, s Spec) (ID, error) {
 }
 
 func (j *Joins) start(ctx context.Context, tx outbox.Tx, s Spec) (ID, error) {
+	if err := engine.CheckOutside(ctx, j.db, tx, "StartTx"); err != nil {
+		return ID{}, err
+	}
 	err := engine.Repeat(ctx, tx, func() error {
 		w, err := j.prepareStart(ctx, tx, &s)
 		if err != nil {
@@ -165,6 +168,9 @@ func (j *Joins) CancelTx(ctx context.Context, tx any, id ID) (bool, error) {
 }
 
 func (j *Joins) cancel(ctx context.Context, tx outbox.Tx, id ID) (bool, error) {
+	if err := engine.CheckOutside(ctx, j.db, tx, "CancelTx"); err != nil {
+		return false, err
+	}
 	ended, err := j.end(ctx, tx, id, op.JoinCancel{JoinID: id, Note: audit.New(ctx, "join "+id.String()).Op()})
 	if ended {
 		j.log.InfoContext(ctx, "join cancelled", "join_id", id.String())

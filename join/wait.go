@@ -41,6 +41,9 @@ func (w *Wait) IsZero() bool {
 // in addition to other waits. It returns the wait's message id; the id of the message that it
 // sends derives from that. Error: ErrNotFound.
 func (j *Joins) Wait(ctx context.Context, id ID, w Wait) (outbox.MessageID, error) {
+	if err := engine.CheckOutside(ctx, j.db, nil, "WaitTx"); err != nil {
+		return outbox.MessageID{}, err
+	}
 	return j.wait(ctx, nil, id, w)
 }
 

@@ -46,9 +46,12 @@ func (l *Lease) during(ctx context.Context, fn Func) error {
 // it waits, 0.25 s at first and 30 s at most, with jitter; it survives outages of the database.
 // fn of a leader that lost the lease must return before Elect continues, and may overlap with
 // the next leader's until it does: guard what it writes. Elect returns nil when ctx has ended
-// and fn has returned, and an error only for invalid arguments.
+// and fn has returned, and an error only for invalid arguments and pawl.ErrInTransaction.
 func (s *Leases) Elect(ctx context.Context, name string, opts Options, fn Func) error {
 	if _, err := s.complete(name, opts); err != nil {
+		return err
+	}
+	if err := engine.CheckLoop(ctx, s.db, "lease/elect"); err != nil {
 		return err
 	}
 	for pause := backoffMin; ctx.Err() == nil; {

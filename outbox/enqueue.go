@@ -38,6 +38,9 @@ func (o *Outbox) Enqueue(ctx context.Context, m Message) (MessageID, error) {
 // EnqueueBatch stores messages in one transaction of their own: all or none.
 // The ids are in the order of the messages.
 func (o *Outbox) EnqueueBatch(ctx context.Context, msgs []Message) ([]MessageID, error) {
+	if err := engine.CheckOutside(ctx, o.db, nil, "EnqueueTx"); err != nil {
+		return nil, err
+	}
 	e, err := o.prepare(o.withHeaders(ctx, msgs), 0)
 	if err != nil || len(msgs) == 0 {
 		return nil, err

@@ -153,7 +153,7 @@ func (m *Message) validate(maxPayload int) error {
 		return err
 	}
 	if m.Priority < -limits.Priority || m.Priority > limits.Priority {
-		return engine.Invalid("priority", "not within %d … %d", -limits.Priority, limits.Priority)
+		return engine.Invalid("priority", "not within %d to %d", -limits.Priority, limits.Priority)
 	}
 	if len(m.Payload) > maxPayload {
 		return engine.TooLong("payload", maxPayload, "bytes")

@@ -99,6 +99,9 @@ func (d *DB) build(t testing.TB, o Options) {
 	if o.Pawl.Logger == nil {
 		o.Pawl.Logger = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	}
+	if d.Engine.Engine() != "sqlite" {
+		d.Engine = apartDB{d.Engine, o.Pawl.Logger, &sync.Map{}}
+	}
 	p, err := pawl.New(d.Engine, o.Pawl)
 	if err != nil {
 		t.Fatalf("pawltest: %v", err)

@@ -54,6 +54,9 @@ func (t *Timers) ScheduleBatchTx(ctx context.Context, tx any, timers []Timer) ([
 }
 
 func (t *Timers) schedule(ctx context.Context, tx outbox.Tx, timers []Timer) ([]ID, error) {
+	if err := engine.CheckOutside(ctx, t.db, tx, "ScheduleTx"); err != nil {
+		return nil, err
+	}
 	msgs := make([]outbox.Message, len(timers))
 	keys := map[string]bool{}
 	for i := range timers {
@@ -138,6 +141,9 @@ func (t *Timers) CancelTx(ctx context.Context, tx any, id ID) (bool, error) {
 }
 
 func (t *Timers) cancel(ctx context.Context, tx outbox.Tx, id ID) (bool, error) {
+	if err := engine.CheckOutside(ctx, t.db, tx, "CancelTx"); err != nil {
+		return false, err
+	}
 	changed, err := t.change(ctx, tx, op.TimerCancel{TimerRef: ref(id), Note: audit.New(ctx, "timer "+id.String()).Op()})
 	if changed {
 		t.log.InfoContext(ctx, "timer cancelled", "timer_id", id.String())
@@ -162,6 +168,9 @@ func (t *Timers) CancelKeyTx(ctx context.Context, tx any, key string) (bool, err
 }
 
 func (t *Timers) cancelKey(ctx context.Context, tx outbox.Tx, key string) (bool, error) {
+	if err := engine.CheckOutside(ctx, t.db, tx, "CancelKeyTx"); err != nil {
+		return false, err
+	}
 	if err := engine.CheckText("key", key, limits.TimerKey, true); err != nil {
 		return false, err
 	}
@@ -188,6 +197,9 @@ func (t *Timers) RescheduleTx(ctx context.Context, tx any, id ID, due time.Time)
 }
 
 func (t *Timers) reschedule(ctx context.Context, tx outbox.Tx, id ID, due time.Time) (bool, error) {
+	if err := engine.CheckOutside(ctx, t.db, tx, "RescheduleTx"); err != nil {
+		return false, err
+	}
 	if err := checkDue(due); err != nil {
 		return false, err
 	}

@@ -36,6 +36,7 @@ func database(ctx context.Context, db engine.DB, found []health.Finding) ([]heal
 		return append(found, refusals...), false
 	}
 	found = append(found, ok("database", "answered within "+span(took), fact("seconds", seconds(took)), fact("engine", db.Engine())))
+	found = append(found, writeQueue(db, time.Now())...)
 	schema := schema(ctx, db)
 	if schema.Level != health.OK {
 		return append(found, schema), false
@@ -79,6 +80,32 @@ func writes(ctx context.Context, db engine.DB) (found []health.Finding) {
 		found = append(found, problem("database", "the database is read-only, nothing is claimed: "+f.Summary, f.NextStep, fact("engine", db.Engine())))
 	}
 	return found
+}
+
+// How long writes may wait for one that holds the lock, before that is a warning or a problem.
+const (
+	waitLong    = 5 * time.Second
+	waitTooLong = 20 * time.Second
+)
+
+// writeQueue returns a finding if writes wait and none begins, where there is one writer at a time.
+func writeQueue(db engine.DB, now time.Time) []health.Finding {
+	w, ok := engine.As[engine.WriteQueue](db)
+	if !ok {
+		return nil
+	}
+	n, since := w.WritesWaiting()
+	waited := now.Sub(since)
+	if n == 0 || waited < waitLong {
+		return nil
+	}
+	level := warn
+	if waited >= waitTooLong {
+		level = problem
+	}
+	return []health.Finding{level("writes", fmt.Sprintf("no write for %s although %d wait", span(waited), n),
+		"a transaction is open for long, of this program or of another that uses the file: end it, and in it use the calls whose names end with Tx",
+		fact("since", since.UTC()), fact("seconds", seconds(waited)), fact("count", n))}
 }
 
 // schema sees to it that the tables are there, and are this build's.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"time"
 )
@@ -10,12 +11,13 @@ import (
 const MaxAttempts = 5
 
 // Retry runs try until it succeeds, fails for good, or was tried MaxAttempts times, with a
-// jittered, growing delay in between.
+// jittered, growing delay in between. What waited for a lock as long as a transaction may take is
+// not tried again: its caller has waited enough.
 func Retry(ctx context.Context, try func() error) error {
 	delay := time.Millisecond
 	for attempt := 1; ; attempt++ {
 		err := try()
-		if err == nil || attempt == MaxAttempts || !Retryable(err) {
+		if err == nil || attempt == MaxAttempts || !Retryable(err) || errors.Is(err, context.DeadlineExceeded) {
 			return err
 		}
 		if Sleep(ctx, Jitter(delay, 0.5)) != nil {

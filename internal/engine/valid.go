@@ -26,9 +26,10 @@ func (e *InvalidError) Error() string {
 // Unwrap returns ErrInvalid.
 func (e *InvalidError) Unwrap() error { return ErrInvalid }
 
-// Invalid returns the error of a field.
+// Invalid returns the error of a field. Durations are in ASCII, as in the words of SQL's routines:
+// the encoding of a database may lack the sign.
 func Invalid(field, format string, args ...any) error {
-	return &InvalidError{Field: field, Reason: fmt.Sprintf(format, args...)}
+	return &InvalidError{Field: field, Reason: strings.ReplaceAll(fmt.Sprintf(format, args...), "µs", "us")}
 }
 
 // TooLong returns the error of a field that exceeds a limit.

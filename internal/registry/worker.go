@@ -88,7 +88,7 @@ type Registry struct {
 
 // New returns the list of a database.
 func New(db engine.DB, log *slog.Logger) *Registry {
-	host, _ := os.Hostname()
+	host := engine.HostName()
 	return &Registry{db: db, log: engine.Logger(log), id: uuid.Must(uuid.NewV7()), host: host, built: sync.OnceValue(version)}
 }
 

@@ -11,8 +11,9 @@ import (
 )
 
 // Database makes a database for a test that needs one of its own, since a program chooses its schemas,
-// and returns its URL. It is dropped with the test, with whoever is still connected.
-func Database(t testing.TB) string {
+// and returns its URL. It is dropped with the test, with whoever is still connected. The options are those
+// of CREATE DATABASE.
+func Database(t testing.TB, options ...string) string {
 	t.Helper()
 	at := URL(t)
 	server, err := pgx.Connect(t.Context(), at)
@@ -20,7 +21,7 @@ func Database(t testing.TB) string {
 		t.Fatal(err)
 	}
 	name := "pawl_test_" + strings.ToLower(rand.Text())
-	if _, err := server.Exec(t.Context(), "CREATE DATABASE "+name); err != nil {
+	if _, err := server.Exec(t.Context(), "CREATE DATABASE "+name+" "+strings.Join(options, " ")); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

@@ -3,9 +3,10 @@ package worker
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 // Errors of handlers that mean something other than "retry with backoff" (D-15).
@@ -93,7 +94,7 @@ const maxErrorText = 2048
 // ErrorText returns a text that every engine can store: valid UTF-8 without NUL, at most
 // 2 KiB, cut between characters.
 func ErrorText(s string) string {
-	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+	s = engine.ValidText(s)
 	if len(s) <= maxErrorText {
 		return s
 	}

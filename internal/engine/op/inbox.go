@@ -58,9 +58,9 @@ type InboxFail struct {
 	InboxKey
 	Hash        []byte    // nil: none
 	Token       *[16]byte // nil: the attempt's transaction was rolled back
-	Error       string
-	Final       bool // even if attempts are left
-	MaxAttempts int  // 0: any number
+	Error       string    `text:"any"`
+	Final       bool      // even if attempts are left
+	MaxAttempts int       // 0: any number
 }
 
 // InboxGet reads a message. One row, or none.

@@ -119,7 +119,7 @@ type JobDefer struct {
 	ID      [16]byte
 	Version int64
 	Delay   time.Duration
-	Error   string
+	Error   string `text:"any"`
 }
 
 // JobDelete deletes a job and its runs that are not claimed. It returns 0 for an unknown

@@ -29,7 +29,7 @@ type Lease struct {
 type LeaseAcquire struct {
 	engine.Rows[LeaseGrant]
 	Name   string
-	Owner  string
+	Owner  string   `text:"any"`
 	Holder [16]byte // the acquisition's own id
 	Lease  time.Duration
 }

@@ -34,7 +34,7 @@ type LimitPut struct {
 	Rate        *int
 	Period      time.Duration
 	Burst       int
-	Reason      *string
+	Reason      *string `text:"any"`
 	Note        Note
 }
 

@@ -28,7 +28,7 @@ func All() []engine.Operation {
 // value records nothing.
 type Note struct {
 	ID     *[16]byte // of the action, which may take several operations
-	Actor  string
-	Target string
-	Reason *string
+	Actor  string    `text:"any"`
+	Target string    `text:"any"`
+	Reason *string   `text:"any"`
 }

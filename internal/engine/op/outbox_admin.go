@@ -55,7 +55,7 @@ type OutboxDiscard struct {
 type OutboxCancel struct {
 	engine.Number
 	IDs    []int64
-	Reason string
+	Reason string `text:"any"`
 	Note   Note
 }
 

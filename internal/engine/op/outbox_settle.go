@@ -32,7 +32,7 @@ type Span struct {
 type OutboxAck struct {
 	engine.Number
 	Runs   []Held
-	Worker string
+	Worker string `text:"any"`
 	Failed []Span // that this transaction failed without counting them in joins
 }
 
@@ -40,33 +40,33 @@ type OutboxAck struct {
 type Abandoned struct {
 	Held
 	Delay *time.Duration // nil: the usual backoff
-	Error *string
-	Yield bool // the next with their ordering keys may be claimed meanwhile
+	Error *string        `text:"any"`
+	Yield bool           // the next with their ordering keys may be claimed meanwhile
 }
 
 // OutboxAbandon puts messages back for another attempt and returns how many there were.
 type OutboxAbandon struct {
 	engine.Number
 	Runs   []Abandoned
-	Worker string
-	Keep   int // how many failed attempts of a message are kept, at least 1
+	Worker string `text:"any"`
+	Keep   int    // how many failed attempts of a message are kept, at least 1
 }
 
 // Failure is messages that failed for good.
 type Failure struct {
 	Held
-	Error   *string
-	Expired bool // they ended before an attempt began: their state is another one
-	Hold    bool // those behind them with their ordering keys go on waiting
+	Error   *string `text:"any"`
+	Expired bool    // they ended before an attempt began: their state is another one
+	Hold    bool    // those behind them with their ordering keys go on waiting
 }
 
 // OutboxFail marks messages as failed for good, or as expired, and returns how many there were.
 type OutboxFail struct {
 	engine.Number
 	Runs   []Failure
-	Worker string
-	Keep   int  // how many failed attempts of a message are kept, at least 1
-	Count  bool // count them in joins; otherwise an ack of this transaction does
+	Worker string `text:"any"`
+	Keep   int    // how many failed attempts of a message are kept, at least 1
+	Count  bool   // count them in joins; otherwise an ack of this transaction does
 }
 
 // Released is messages that are put back.

@@ -25,8 +25,8 @@ type PausePut struct {
 	engine.Number
 	Kind   string
 	Name   string
-	Lane   int64 // where a topic's messages are parked
-	Reason *string
+	Lane   int64   // where a topic's messages are parked
+	Reason *string `text:"any"`
 	Note   Note
 }
 

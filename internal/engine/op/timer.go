@@ -67,7 +67,7 @@ type TimerAbandon struct {
 	engine.Number
 	TimerHeld
 	Delay *time.Duration // nil: backoff
-	Error *string
+	Error *string        `text:"any"`
 }
 
 // TimerAck marks claimed timers as fired. It returns how many the owner held.
@@ -110,7 +110,7 @@ type TimerDispatch struct {
 type TimerFail struct {
 	engine.Number
 	TimerHeld
-	Error *string
+	Error *string `text:"any"`
 }
 
 // TimerFind reads the timer of a key that has not fired yet. One row, or none.

@@ -32,12 +32,12 @@ type Worker struct {
 type WorkerHeartbeat struct {
 	engine.Changes
 	ID          [16]byte
-	Name        string
-	Host        string
+	Name        string `text:"any"`
+	Host        string `text:"any"`
 	PID         int
 	Version     string
-	Queues      string
-	Topics      string
+	Queues      string `text:"any"`
+	Topics      string `text:"any"`
 	Concurrency int
 	InFlight    int64
 	Shared      bool

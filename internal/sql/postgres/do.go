@@ -66,8 +66,15 @@ func (db *DB) acquire(ctx context.Context, op string) (*pgxpool.Conn, error) {
 	if db.closed.Load() {
 		return nil, &engine.Error{Op: op, Class: engine.ErrClosed, Err: errors.New("postgres")}
 	}
+	if err := db.CheckOutside(ctx, op, ""); err != nil {
+		return nil, err
+	}
 	conn, err := db.pool.Acquire(ctx)
 	if err == nil {
+		if err := db.checkEncoding(conn.Conn().PgConn()); err != nil {
+			conn.Release()
+			return nil, err
+		}
 		if err = db.checkConnection(ctx, conn.Conn()); err == nil {
 			return conn, nil
 		}
@@ -110,6 +117,9 @@ func (db *DB) name(c *engine.Call) string {
 // level: the connection's default was changed after it was read.
 func (db *DB) pipeline(ctx context.Context, conn *pgx.Conn, calls []*engine.Call, cut error) error {
 	err := db.send(ctx, conn, calls, cut)
+	if unstorable(err) && engine.PlainCalls(calls) {
+		err = db.send(ctx, conn, calls, cut)
+	}
 	if errors.Is(err, engine.ErrIsolation) && levelOf(conn) == readCommitted {
 		setLevel(conn, otherLevel)
 		err = db.send(ctx, conn, calls, cut)

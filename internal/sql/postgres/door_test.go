@@ -125,7 +125,7 @@ func payload() param {
 }
 
 func priority() param {
-	const words = "priority: not within -100 … 100"
+	const words = "priority: not within -100 to 100"
 	return param{"priority", "", []string{"-100", "100"}, map[string]string{"NULL": "priority: null", "-101": words, "101": words}}
 }
 
@@ -175,7 +175,7 @@ func door(f *doorFixture) []doorRoutine {
 		{"outbox_extend", []param{owner(), positions(), leaseSeconds()}},
 		{"outbox_reap_expired", nil},
 		{"outbox_join_start", []param{
-			{"expected_steps", "2", []string{"1", "2147483647"}, map[string]string{"NULL": "expected steps: null", "0": "expected steps: not within 1 … 2147483647", "-1": "expected steps: not within 1 … 2147483647"}},
+			{"expected_steps", "2", []string{"1", "2147483647"}, map[string]string{"NULL": "expected steps: null", "0": "expected steps: not within 1 to 2147483647", "-1": "expected steps: not within 1 to 2147483647"}},
 			optional("grouping_key", "grouping key"),
 			{"metadata", "", []string{"NULL", "''", "repeat('x', 1048576)"}, map[string]string{megabyte: "metadata: more than 1048576 bytes"}},
 			withNull(moment("deadline_utc", "deadline", ""), ""), newID("join_id"), wait, queue()}},
@@ -216,8 +216,8 @@ func door(f *doorFixture) []doorRoutine {
 		{"limit_set", []param{subjectKind(), required("name", "topic", "'t'"), option("concurrency", "5", "10000"),
 			{"rate", "100", []string{"1", "10001", "1000000"}, map[string]string{"NULL": lacking, "0": lacking, "-1": "rate: negative", "1000001": "rate: more than 1000000"}},
 			{"period_seconds", "100", []string{"NULL", "0", "0.01", "86400"}, map[string]string{
-				"-1": "period: negative", "0.00009": "period: less than 100µs", "86401": "period: more than 24h0m0s", "'NaN'": "period: more than 24h0m0s",
-				"'infinity'": "period: more than 24h0m0s", "0.0099": "rate: more than one in 100µs"}},
+				"-1": "period: negative", "0.00009": "period: less than 100us", "86401": "period: more than 24h0m0s", "'NaN'": "period: more than 24h0m0s",
+				"'infinity'": "period: more than 24h0m0s", "0.0099": "rate: more than one in 100us"}},
 			option("burst", "", "1000000"), reason()}},
 		{"limit_remove", []param{subjectKind(), required("name", "topic", "'t'"), reason()}},
 	}

@@ -20,6 +20,8 @@ type pgconnParseError = pgconn.ParseConfigError
 func classify(err error) error {
 	code := driverr.SQLState(err)
 	switch code {
+	case "22P05", "22021":
+		return engine.ErrInvalid
 	case "23505":
 		return keyClass(err)
 	case "23503":
@@ -103,6 +105,8 @@ const poolerAdvice = "prepared statements get mixed up, as behind a connection p
 func reword(err error) error {
 	code := driverr.SQLState(err)
 	switch {
+	case unstorable(err):
+		return &rewordedError{unstorableText + " (SQLSTATE " + code + ")", err}
 	case strings.HasPrefix(code, "22"):
 		return &rewordedError{"a value is not acceptable (SQLSTATE " + code + ")", err}
 	case strings.Contains(err.Error(), "unable to encode"):

@@ -50,6 +50,7 @@ type serverInfo struct {
 	Number            int64
 	Standby, ReadOnly bool
 	Isolation         string
+	Encoding          string
 }
 
 // oldest is the oldest major version that pawl supports.
@@ -91,7 +92,7 @@ func checkServer(s *serverInfo) (found []health.Finding) {
 	if s.Number < oldest*10_000 {
 		found = append(found, engine.NewFinding(health.Problem, "PostgreSQL "+s.Version, fmt.Sprintf("Upgrade the server: pawl needs version %d or later.", oldest)))
 	}
-	found = append(found, checkWrites(s)...)
+	found = append(append(found, checkWrites(s)...), checkDatabase(s.Encoding)...)
 	if s.Isolation != "read committed" {
 		found = append(found, engine.NewFinding(health.Note, "default_transaction_isolation = "+s.Isolation+
 			": pawl's own transactions are read committed all the same, and some calls are refused in yours (docs/isolation.md)", ""))

@@ -59,7 +59,7 @@ func Kin(host string, said map[string]string) (name, refused string, found []hea
 
 // CheckServer is the finding on such a server.
 func CheckServer(version string, number int64, standby, readOnly bool, isolation string) []health.Finding {
-	return checkServer(&serverInfo{version, number, standby, readOnly, isolation})
+	return checkServer(&serverInfo{version, number, standby, readOnly, isolation, "UTF8"})
 }
 
 // CheckConnections is the finding on so many connections.

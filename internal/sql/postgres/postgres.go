@@ -71,6 +71,7 @@ type DB struct {
 	tuners   sync.Map // queue → *tuner
 	listen   *listener
 	closed   atomic.Bool
+	encoding atomic.Value // of the database: a string; not set before the first connection
 
 	history    history.Reader
 	ahead      background.Runner
@@ -106,6 +107,7 @@ func parse(url string) (*pgxpool.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open postgres: %w", redact(err))
 	}
+	sayUTF8(config.ConnConfig)
 	if config.PingTimeout == 0 {
 		config.PingTimeout = pingTimeout
 	}

@@ -152,6 +152,12 @@ func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 	defer cancel()
+	if err := db.checkTxEncoding(ctx, tx); err != nil {
+		return wrap(call.Name(), err, engine.ErrConnLost)
+	}
+	if db.elsewhere() { // an error would end the transaction
+		o = engine.Plainly(o)
+	}
 	args := arguments(s.Args(make([]any, 0, s.Parameters()), o, nil))
 	if _, own := tx.(pgxTx); !own {
 		args = portable(args)
@@ -259,7 +265,9 @@ func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context, tx engine.T
 			_ = tx.Rollback(ctx)
 		}
 	}()
-	if err := fn(ctx, Tx(tx)); err != nil {
+	inside, end := db.InsideTx(ctx)
+	defer end()
+	if err := fn(inside, Tx(tx)); err != nil {
 		db.leaveReadOnly(err)
 		return err
 	}

@@ -178,6 +178,9 @@ func (db *DB) acquire(ctx context.Context, op string) (*sql.Conn, error) {
 	if db.closed.Load() {
 		return nil, &engine.Error{Op: op, Class: engine.ErrClosed, Err: errors.New("sqlserver")}
 	}
+	if err := db.CheckOutside(ctx, op, ""); err != nil {
+		return nil, err
+	}
 	conn, err := db.conn(ctx)
 	if err == nil {
 		if err = db.checkConnection(ctx, conn); err == nil {

@@ -112,7 +112,9 @@ func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context, tx engine.T
 		return wrap(beginTx, err, engine.ErrConnLost)
 	}
 	defer tx.Rollback() // does nothing after a commit
-	if err := fn(ctx, tx); err != nil {
+	inside, end := db.InsideTx(ctx)
+	defer end()
+	if err := fn(inside, tx); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {

@@ -4,7 +4,7 @@
 CREATE OR REPLACE FUNCTION pawl.check_text(p_field text, p_value text, p_limit integer, p_required boolean) RETURNS void LANGUAGE plpgsql IMMUTABLE
 SET search_path = pg_catalog, pg_temp AS $f$
 BEGIN
-  IF p_required AND ascii(p_value) BETWEEN 33 AND 126 IS NOT TRUE THEN
+  IF p_required AND (p_value COLLATE "C" >= '!' AND p_value COLLATE "C" < E'\x7f') IS NOT TRUE THEN
     PERFORM pawl.check_null(p_field, p_value IS NULL);
     IF pawl.check_blank(p_value) THEN
       PERFORM pawl.check_refuse(p_field, 'empty or blank');

@@ -1,5 +1,5 @@
 -- Take a lease of a name, if it is free and nobody waits for it. Always one row; "acquired"
--- is true if the caller holds it. holder_id identifies the acquisition for the other lease_…
+-- is true if the caller holds it. holder_id identifies the acquisition for the other lease_*
 -- routines. With holder, a repeated call returns what the first one got.
 CREATE OR REPLACE FUNCTION pawl.lease_acquire(name text, owner text, lease_seconds integer, holder uuid DEFAULT NULL)
 RETURNS TABLE (acquired boolean, holder_id uuid, token bigint, lease_until_utc timestamptz, server_utc_now timestamptz) LANGUAGE plpgsql VOLATILE

@@ -1,5 +1,5 @@
 -- Ack runs, and count in joins what was taken: another claim, of the same worker perhaps, may
--- hold a part of what was requested. p_also_…: runs that this transaction failed without
+-- hold a part of what was requested. p_also_*: runs that this transaction failed without
 -- counting: settling both at once takes every lock on messages before any on a join. The
 -- statement that adds up what was requested, after the move, tests whether there are members
 -- to count or other messages with their ordering keys: a program without them pays for two probes

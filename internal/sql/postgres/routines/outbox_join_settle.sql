@@ -5,7 +5,7 @@
 --
 -- The members of runs that are done as a whole are counted by one update, in joins that expect
 -- at least as many steps more; the others one by one. On 20 joins of 1 000 steps this takes
--- 5 µs a member, of which the update's new row version takes 3.5; one by one it takes 38.
+-- 5 us a member, of which the update's new row version takes 3.5; one by one it takes 38.
 CREATE OR REPLACE FUNCTION pawl.outbox_join_settle(p_lo bigint[], p_n integer[]) RETURNS void LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
 DECLARE

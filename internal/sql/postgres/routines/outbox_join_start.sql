@@ -11,7 +11,7 @@ DECLARE
 BEGIN
   PERFORM pawl.check_null('expected steps', expected_steps IS NULL);
   IF expected_steps < 1 THEN
-    PERFORM pawl.check_refuse('expected steps', 'not within 1 … 2147483647');
+    PERFORM pawl.check_refuse('expected steps', 'not within 1 to 2147483647');
   END IF;
   PERFORM pawl.check_text('grouping key', grouping_key, 255, false), pawl.check_bytes('metadata', octet_length(metadata), 1048576),
           pawl.check_message(wait_topic, '', NULL, queue, 0);

@@ -1,4 +1,4 @@
--- Remove ids p_lo … p_lo + p_n - 1 from what p_owner has claimed and return exactly what was
+-- Remove ids p_lo to p_lo + p_n - 1 from what p_owner has claimed and return exactly what was
 -- removed. If another transaction moves a run meanwhile the delete finds nothing; the next
 -- read has a new snapshot and shows where it went, so nothing is missed or removed twice.
 CREATE OR REPLACE FUNCTION pawl.outbox_take(p_owner uuid, p_lo bigint, p_n integer) RETURNS SETOF pawl.outbox_run LANGUAGE plpgsql VOLATILE

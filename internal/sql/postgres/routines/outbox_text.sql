@@ -1,4 +1,4 @@
--- Bytes as text if they are text, as \x… hex otherwise.
+-- Bytes as text if they are text, as \x... hex otherwise.
 CREATE OR REPLACE FUNCTION pawl.outbox_text(p_payload bytea) RETURNS text LANGUAGE plpgsql IMMUTABLE
 SET search_path = pg_catalog, pg_temp AS $f$
 BEGIN

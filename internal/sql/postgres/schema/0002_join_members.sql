@@ -1,5 +1,5 @@
 -- A member's join exists without a foreign key: FanOut makes both in one transaction, and an
--- attach locks the join. Its check took 7.5 µs of the 17.5 that a member cost.
+-- attach locks the join. Its check took 7.5 us of the 17.5 that a member cost.
 DO $$
 DECLARE
   v_name name;

@@ -18,20 +18,9 @@ type connector struct {
 	driver.Connector
 	lock  chan struct{}
 	guard *guard
-	again driver.Connector // makes all connections but the first; nil: Connector does
-	used  atomic.Bool      // there was a first one
-	of    atomic.Pointer[attached]
-}
-
-// attached is what connections know of the database that they are for.
-type attached struct {
-	watch *watcher
-	own   *engine.Folder
-}
-
-// attach sets the database that the connections are for. Without one they keep nothing prepared.
-func (c *connector) attach(db *DB) {
-	c.of.Store(&attached{&db.watch, db.folder})
+	again driver.Connector   // makes all connections but the first; nil: Connector does
+	used  atomic.Bool        // there was a first one
+	of    atomic.Pointer[DB] // what the connections are for; nil: they keep nothing prepared
 }
 
 // keeps reports whether connections keep a statement prepared: pawl's own, which callers'
@@ -41,7 +30,7 @@ func (c *connector) keeps(query string) bool {
 	if of == nil {
 		return false
 	}
-	return query == begin || query == commit || query == rollback || of.own.Rendered(query)
+	return query == begin || query == commit || query == rollback || of.folder.Rendered(query)
 }
 
 const begin, commit, rollback = "BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"
@@ -162,6 +151,14 @@ func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, e
 	if opts.ReadOnly {
 		return c.rawConn.BeginTx(ctx, opts)
 	}
+	of := c.from.of.Load()
+	if of != nil {
+		if err := of.CheckOutside(ctx, "begin", ""); err != nil {
+			return nil, err
+		}
+		of.queue.enter()
+		defer of.queue.leave()
+	}
 	ctx, cancel := context.WithTimeout(ctx, defaultTimeout)
 	defer cancel()
 	if err := acquire(ctx, c.lock); err != nil {
@@ -177,8 +174,9 @@ func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, e
 		return nil, driver.ErrBadConn
 	}
 	t := &tx{c: c}
-	if of := c.from.of.Load(); of != nil {
-		t.watch = of.watch
+	if of != nil {
+		of.queue.began()
+		t.watch = &of.watch
 		t.watch.ownBegin()
 	}
 	return t, nil

@@ -53,6 +53,9 @@ func (x *examiner) pragma(ctx context.Context, name string, dest ...any) error {
 
 // synchronous reads the setting of the writing connection, the one that matters.
 func (x *examiner) synchronous(ctx context.Context) (v int, err error) {
+	if err := x.CheckOutside(ctx, "doctor/synchronous", ""); err != nil {
+		return 0, err
+	}
 	if err := acquire(ctx, x.lock); err != nil {
 		return 0, wrap("doctor/synchronous", err)
 	}

@@ -42,11 +42,16 @@ func probeOf(c *engine.Call) engine.Operation {
 // Do runs the calls in one transaction, which calls of other goroutines may share: one fsync
 // for all (group commit). Each job of the group succeeds or fails by itself.
 func (db *DB) Do(ctx context.Context, calls ...*engine.Call) error {
+	if err := db.CheckOutside(ctx, calls[0].Name(), ""); err != nil {
+		return err
+	}
 	busy, err := db.anyDue(ctx, calls)
 	if err != nil || !busy {
 		resetCalls(calls)
 		return err
 	}
+	db.queue.enter()
+	defer db.queue.leave()
 	return db.group.Do(ctx, &job{ctx, calls})
 }
 
@@ -96,6 +101,7 @@ func (db *DB) commitGroup(ctx context.Context, jobs []*job) []error {
 			if err := beginImmediate(wanted, s.dc); err != nil {
 				return err
 			}
+			db.queue.began()
 			db.watch.ownBegin()
 			defer db.watch.ownEnd(s)
 			return db.transact(ctx, s, jobs, errs)

@@ -14,6 +14,9 @@ import (
 // case: message ids were made of them.
 func (db *DB) ReserveIDs(ctx context.Context, tx engine.Tx, n int) (int64, error) {
 	if tx == nil {
+		if err := db.CheckOutside(ctx, "reserve ids", ""); err != nil { // or it waits for others that fetch a block
+			return 0, err
+		}
 		return db.ids.Take(ctx, n, db.block)
 	}
 	defer db.fetchAhead()

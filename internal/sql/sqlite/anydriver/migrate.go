@@ -1,6 +1,7 @@
 package anydriver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -30,7 +31,7 @@ func (db *DB) Migrate(ctx context.Context) error {
 func (db *DB) inMigration(ctx context.Context, f func(s *session) error) error {
 	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 	defer cancel()
-	if err := db.checkFiles(ctx); err != nil {
+	if err := cmp.Or(db.CheckOutside(ctx, "migrate", ""), db.checkFiles(ctx)); err != nil {
 		return wrap("migrate", err)
 	}
 	if err := acquire(ctx, db.lock); err != nil {

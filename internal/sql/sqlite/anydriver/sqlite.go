@@ -78,6 +78,7 @@ type DB struct {
 	ahead     background.Runner
 	notifier  engine.Notifier
 	watch     watcher
+	queue     writeQueue
 	closed    sync.Once
 	file      string // its path, where OpenURL opened it
 	guard     *guard
@@ -133,7 +134,7 @@ func openFile(connect Connect, path string, l *engine.Library, o Options) (*DB, 
 		return nil, err
 	}
 	db.owned = true
-	first.attach(db)
+	first.of.Store(db)
 	g.reopener.Store(&reopener{db.reopenLost})
 	return db, nil
 }
@@ -249,9 +250,16 @@ func (db *DB) now() int64 { return db.opts.Now().UnixMicro() }
 func (db *DB) Read(ctx context.Context, call *engine.Call) error {
 	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 	defer cancel()
+	inside := db.opts.KeepJournal && db.inside(ctx)
 	err := db.reading(ctx, func(ses *session) error {
+		if inside { // without a write-ahead log it may wait for the transaction's pages
+			defer ses.impatient()()
+		}
 		return db.run(db.begin(ses, call), call)
 	})
+	if inside && errors.Is(err, engine.ErrBusy) {
+		return engine.InTransaction(call.Name(), "")
+	}
 	if err == nil {
 		return nil
 	}
@@ -322,6 +330,9 @@ func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
 
 // InTx runs fn in a transaction of its own: a *sql.Tx.
 func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context, tx engine.Tx) error) error {
+	if err := db.CheckOutside(ctx, "begin", ""); err != nil {
+		return err
+	}
 	if err := db.checkFiles(ctx); err != nil {
 		return wrap("begin", err)
 	}
@@ -330,7 +341,9 @@ func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context, tx engine.T
 		return wrap("begin", err)
 	}
 	defer tx.Rollback() // does nothing after a commit
-	if err := fn(ctx, tx); err != nil {
+	inside, end := db.InsideTx(ctx)
+	defer end()
+	if err := fn(inside, tx); err != nil {
 		return err
 	}
 	if err := tx.Commit(); err != nil {

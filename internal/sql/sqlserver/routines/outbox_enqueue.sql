@@ -15,7 +15,7 @@ EXEC pawl.check_text N'topic', @topic, 255, 1;
 EXEC pawl.check_text N'correlation id', @correlation_id, 255, 0;
 EXEC pawl.check_text N'queue', @queue, 255, 1;
 IF @priority IS NULL EXEC pawl.check_null N'priority', 1;
-IF @priority NOT BETWEEN -100 AND 100 EXEC pawl.check_refuse N'priority', N'not within -100 … 100';
+IF @priority NOT BETWEEN -100 AND 100 EXEC pawl.check_refuse N'priority', N'not within -100 to 100';
 IF @payload IS NULL EXEC pawl.check_null N'payload', 1;
 SET @bytes = pawl.outbox_utf8(@payload);
 IF DATALENGTH(@bytes) > @max_payload

@@ -7,7 +7,7 @@ BEGIN
 DECLARE @new int, @deadline datetime2(7) = CAST(SWITCHOFFSET(@deadline_utc, 0) AS datetime2(7)), @bytes bigint = DATALENGTH(pawl.outbox_utf8(@metadata)), @payload nvarchar(max), @wait uniqueidentifier, @at bigint;
 pawl.begin_own()
 IF @expected_steps IS NULL EXEC pawl.check_null N'expected steps', 1;
-IF @expected_steps < 1 EXEC pawl.check_refuse N'expected steps', N'not within 1 … 2147483647';
+IF @expected_steps < 1 EXEC pawl.check_refuse N'expected steps', N'not within 1 to 2147483647';
 EXEC pawl.check_text N'grouping key', @grouping_key, 255, 0;
 EXEC pawl.check_bytes N'metadata', @bytes, 1048576;
 EXEC pawl.check_text N'topic', @wait_topic, 255, 1;
