@@ -162,7 +162,9 @@ type RetryPolicy = worker.RetryPolicy
 // Permanent returns an error that fails the message without another attempt.
 func Permanent(err error) error { return worker.Permanent(err) }
 
-// RetryAfter returns an error that fails this attempt with err and sets the delay before the next.
+// RetryAfter returns an error that fails this attempt with err and has the next one wait for d at
+// least: it lengthens the backoff of the topic's RetryPolicy and never shortens it, so a d that is
+// zero or negative changes nothing. The attempt counts; see Snooze for one that does not.
 func RetryAfter(d time.Duration, err error) error { return worker.RetryAfter(d, err) }
 
 // Snooze returns an error that puts the message back for d without counting an attempt.
