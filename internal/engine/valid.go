@@ -31,6 +31,27 @@ func Invalid(field, format string, args ...any) error {
 	return &InvalidError{Field: field, Reason: fmt.Sprintf(format, args...)}
 }
 
+// CheckDistinct returns an error that names the first key that two elements of a list have, and
+// where they stand. A zero key is none.
+func CheckDistinct[E any, K comparable](field string, list []E, key func(*E) K) error {
+	var none K
+	var at map[K]int
+	for i := range list {
+		k := key(&list[i])
+		if k == none {
+			continue
+		}
+		if first, twice := at[k]; twice {
+			return Invalid(field, "%q is given twice, at %d and %d", k, first, i)
+		}
+		if at == nil {
+			at = make(map[K]int, len(list))
+		}
+		at[k] = i
+	}
+	return nil
+}
+
 // TooLong returns the error of a field that exceeds a limit.
 func TooLong(field string, limit int, unit string) error {
 	return &InvalidError{Field: field, Limit: limit, Reason: fmt.Sprintf("more than %d %s", limit, unit)}
