@@ -33,7 +33,7 @@ type Options struct {
 	Queues []string
 	// Concurrency is how many handlers of a queue run at once, default 64.
 	Concurrency int
-	// QueueConcurrency is Concurrency of single queues.
+	// QueueConcurrency is Concurrency of single ones of Queues.
 	QueueConcurrency map[string]int
 	// BatchSize is the most messages one claim takes, default 500, at most 1000.
 	// Fewer are claimed while handlers are slow.
@@ -85,6 +85,9 @@ func (o *Options) Validate() error {
 	for queue, n := range o.QueueConcurrency {
 		if err := cmp.Or(engine.CheckText("QueueConcurrency", queue, limits.Queue, true), engine.CheckOption("QueueConcurrency", n, 1, 0)); err != nil {
 			return err
+		}
+		if !slices.Contains(o.Queues, queue) && (len(o.Queues) > 0 || queue != DefaultQueue) {
+			return engine.Invalid("QueueConcurrency", "%q is not one of Queues", queue)
 		}
 	}
 	if o.Retry != nil {

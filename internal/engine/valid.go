@@ -31,6 +31,17 @@ func Invalid(field, format string, args ...any) error {
 	return &InvalidError{Field: field, Reason: fmt.Sprintf(format, args...)}
 }
 
+// Option returns the options of a call that takes none or one. Of several, all but one would be
+// ignored: they are refused.
+func Option[O any](opts []O) (o O, err error) {
+	if len(opts) > 1 {
+		return o, Invalid("options", "given %d times", len(opts))
+	}
+	for _, o = range opts {
+	}
+	return o, nil
+}
+
 // CheckDistinct returns an error that names the first key that two elements of a list have, and
 // where they stand. A zero key is none.
 func CheckDistinct[E any, K comparable](field string, list []E, key func(*E) K) error {
