@@ -48,10 +48,10 @@ func ExamplePawl_attempts() {
 	check(err)
 	p.Handle("mail", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
 		if m.RetryCount < 2 {
-			return outbox.RetryAfter(0, errors.New("mailbox is busy"))
+			return errors.New("mailbox is busy")
 		}
 		return nil
-	}))
+	}), outbox.HandlerOptions{Retry: &outbox.RetryPolicy{MaxAttempts: 10, Delay: func(int) time.Duration { return 0 }}})
 	id, err := p.Outbox.Enqueue(ctx, outbox.Message{Topic: "mail"})
 	check(err)
 	check(p.Run(ctx))
@@ -104,11 +104,11 @@ func ExamplePawl_ordering() {
 	attempts := 0
 	p.Handle("account", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
 		if attempts++; attempts == 1 {
-			return outbox.RetryAfter(0, errors.New("ledger is busy")) // those behind it wait
+			return errors.New("ledger is busy") // those behind it wait
 		}
 		fmt.Printf("%s of %s\n", m.Payload, m.OrderingKey)
 		return nil
-	}))
+	}), outbox.HandlerOptions{Retry: &outbox.RetryPolicy{MaxAttempts: 10, Delay: func(int) time.Duration { return 0 }}})
 	for _, event := range []string{"opened", "funded", "closed"} {
 		_, err := p.Outbox.Enqueue(ctx, outbox.Message{Topic: "account", OrderingKey: "account-17", Payload: []byte(event)})
 		check(err)

@@ -3,6 +3,7 @@ package pawl
 import (
 	"cmp"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/checker"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/queue"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
@@ -32,7 +34,7 @@ type Options struct {
 	Queues []string
 	// Concurrency is how many handlers of a queue run at once, default 64.
 	Concurrency int
-	// QueueConcurrency is Concurrency of single queues.
+	// QueueConcurrency is Concurrency of single queues, of those that are served or the inbox's.
 	QueueConcurrency map[string]int
 	// BatchSize is the most messages that one claim takes, default 500, at most 1000.
 	// Fewer are claimed while handlers are slow.
@@ -54,6 +56,8 @@ type Options struct {
 	// Retention is how long messages, joins, timers and runs of jobs are kept after they
 	// ended, default 7 days. Failed messages stay until an operator decides.
 	Retention time.Duration
+	// KeptAttempts is how many failed attempts of a message are kept, default 5, at most 100.
+	KeptAttempts int
 	// MaxPayload is the largest payload in bytes, default 1 MiB.
 	MaxPayload int
 	// Worker names this process in processed_by of messages and as the owner of leases,
@@ -83,8 +87,8 @@ type Options struct {
 // Validate returns an *InvalidError that names the first field that is invalid. New calls
 // it.
 func (o *Options) Validate() error {
-	queue := o.outbox()
-	if err := queue.Validate(); err != nil {
+	box := o.outbox()
+	if err := box.Validate(); err != nil {
 		return err
 	}
 	for _, part := range []struct {
@@ -98,12 +102,23 @@ func (o *Options) Validate() error {
 	return engine.CheckOption("MaxPollingInterval", o.MaxPollingInterval, 1, 0)
 }
 
-// outbox returns the options of the outbox, and of the inbox's queue.
+// outbox returns the options of the outbox.
 func (o *Options) outbox() outbox.Options {
+	box := o.workers()
+	if inbox := cmp.Or(o.Inbox.Queue, queue.Inbox); !slices.Contains(o.Queues, inbox) {
+		box.QueueConcurrency = maps.Clone(box.QueueConcurrency)
+		delete(box.QueueConcurrency, inbox)
+	}
+	return box
+}
+
+// workers returns the options of the outbox that hold for the inbox's queue as well.
+// TestEveryOption finds one that is missing.
+func (o *Options) workers() outbox.Options {
 	return outbox.Options{
 		Logger: o.Logger, RetryLogLevel: o.RetryLogLevel, Queues: slices.Clone(o.Queues), Concurrency: o.Concurrency, QueueConcurrency: o.QueueConcurrency,
 		BatchSize: o.BatchSize, Lease: o.Lease, PriorityWait: o.PriorityWait, PollInterval: o.PollInterval, Grace: o.Grace, Retry: o.Retry, Retention: o.Retention, MaxPayload: o.MaxPayload,
-		Worker: o.Worker, StopWhenEmpty: o.StopWhenEmpty,
+		KeptAttempts: o.KeptAttempts, Worker: o.Worker, StopWhenEmpty: o.StopWhenEmpty,
 	}
 }
 
@@ -117,8 +132,8 @@ func (o *Options) inbox() inbox.Options {
 	i := o.Inbox
 	i.Logger, i.Retry = cmp.Or(i.Logger, o.Logger), cmp.Or(i.Retry, o.Retry)
 	if i.Workers == nil {
-		queue := o.outbox()
-		i.Workers = &queue
+		workers := o.workers()
+		i.Workers = &workers
 	}
 	return i
 }

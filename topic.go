@@ -1,6 +1,7 @@
 package pawl
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -41,14 +42,12 @@ type TopicOptions struct {
 	UndecodableFails bool
 }
 
-// NewTopic returns a topic. It panics if the name is empty or longer than
-// 255 characters, which is a mistake in the program.
+// NewTopic returns a topic, with one TopicOptions at most. It panics if these or the name are
+// invalid, which is a mistake in the program.
 func NewTopic[T any](name string, opts ...TopicOptions) *Topic[T] {
-	t := &Topic[T]{name: name}
-	for _, o := range opts {
-		t.opts = o
-	}
-	if err := (&outbox.Message{Topic: name, Queue: t.opts.Queue, Priority: t.opts.Priority}).Validate(); err != nil {
+	o, err := engine.Option(opts)
+	t := &Topic[T]{name: name, opts: o}
+	if err := cmp.Or(err, (&outbox.Message{Topic: name, Queue: t.opts.Queue, Priority: t.opts.Priority}).Validate()); err != nil {
 		panic(fmt.Sprintf("pawl: topic %q: %v", name, err))
 	}
 	var body any = (*T)(nil)
@@ -66,7 +65,7 @@ func NewTopic[T any](name string, opts ...TopicOptions) *Topic[T] {
 // Name returns the topic's name.
 func (t *Topic[T]) Name() string { return t.name }
 
-// EnqueueOptions adjust messages. The zero value is right for most.
+// EnqueueOptions adjust messages. The zero value is right for most. Calls take one of them at most.
 type EnqueueOptions struct {
 	// ID makes enqueuing idempotent: a message whose id is known is not added again.
 	// Default: a new id.
@@ -93,16 +92,18 @@ type EnqueueOptions struct {
 // Message returns the message of a body, for calls that take an outbox.Message: the steps
 // and follow-ups of joins. It fails with [ErrInvalid] if the codec does.
 func (t *Topic[T]) Message(body T, opts ...EnqueueOptions) (outbox.Message, error) {
+	o, err := engine.Option(opts)
+	if err != nil {
+		return outbox.Message{}, err
+	}
 	payload, err := t.codec.Encode(body)
 	if err != nil {
 		return outbox.Message{}, engine.Invalid("body", "topic %q: %v", t.name, err)
 	}
-	m := outbox.Message{Topic: t.name, Payload: payload, Queue: t.opts.Queue, Priority: t.opts.Priority}
-	for _, o := range opts {
-		m.ID, m.Due, m.Expires, m.OrderingKey, m.CorrelationID, m.Headers = o.ID, o.Due, o.Expires, o.OrderingKey, o.CorrelationID, o.Headers
-		m.UniqueKey, m.Unique = o.UniqueKey, o.Unique
-	}
-	return m, nil
+	return outbox.Message{
+		Topic: t.name, Payload: payload, Queue: t.opts.Queue, Priority: t.opts.Priority,
+		ID: o.ID, Due: o.Due, Expires: o.Expires, OrderingKey: o.OrderingKey, UniqueKey: o.UniqueKey, Unique: o.Unique, CorrelationID: o.CorrelationID, Headers: o.Headers,
+	}, nil
 }
 
 // EnqueueTx stores a message in the program's transaction, which decides whether it was
@@ -146,13 +147,14 @@ func (t *Topic[T]) EnqueueBatch(ctx context.Context, p *Pawl, bodies []T, opts .
 }
 
 func (t *Topic[T]) messages(bodies []T, opts []EnqueueOptions) ([]outbox.Message, error) {
-	for _, o := range opts {
-		if !o.ID.IsZero() {
-			return nil, engine.Invalid("id", "one for several messages")
-		}
-		if o.UniqueKey != "" {
-			return nil, engine.Invalid("unique key", "one for several messages")
-		}
+	o, err := engine.Option(opts)
+	switch {
+	case err != nil:
+		return nil, err
+	case !o.ID.IsZero():
+		return nil, engine.Invalid("id", "one for several messages")
+	case o.UniqueKey != "":
+		return nil, engine.Invalid("unique key", "one for several messages")
 	}
 	msgs := make([]outbox.Message, len(bodies))
 	for i, body := range bodies {
@@ -249,6 +251,10 @@ type InboxHandlers interface {
 // A payload that cannot be decoded is a failed attempt, without a call of h; see
 // TopicOptions.UndecodableFails.
 func (t *Topic[T]) Handle(on Handlers, h func(ctx context.Context, d *Delivery[T]) error, opts ...outbox.HandlerOptions) {
+	if h == nil {
+		on.Handle(t.name, nil, opts...) // which refuses it
+		return
+	}
 	on.Handle(t.name, outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
 		d := Delivery[T]{Message: m}
 		if err := t.decode(m.Payload, &d.Body); err != nil {
@@ -262,6 +268,10 @@ func (t *Topic[T]) Handle(on Handlers, h func(ctx context.Context, d *Delivery[T
 // result for each; see outbox.Outbox.HandleBatch. A payload that cannot be decoded is a failed
 // attempt of its message alone; h gets the others.
 func (t *Topic[T]) HandleBatch(on Handlers, h func(ctx context.Context, batch []*Delivery[T]) []error, opts outbox.BatchOptions, handler ...outbox.HandlerOptions) {
+	if h == nil {
+		on.HandleBatch(t.name, nil, opts, handler...)
+		return
+	}
 	on.HandleBatch(t.name, func(ctx context.Context, messages []*outbox.Message) []error {
 		batch, of, results := make([]*Delivery[T], 0, len(messages)), make([]int, 0, len(messages)), make([]error, len(messages))
 		for i, m := range messages {
@@ -289,6 +299,10 @@ func (t *Topic[T]) HandleBatch(on Handlers, h func(ctx context.Context, batch []
 // transaction; see inbox.Inbox.Handle. A payload that cannot be decoded is a failed attempt,
 // without a call of h; see TopicOptions.UndecodableFails.
 func (t *Topic[T]) HandleInbox(on InboxHandlers, h func(ctx context.Context, r *Received[T]) error, opts ...outbox.HandlerOptions) {
+	if h == nil {
+		on.HandleInbox(t.name, nil, opts...)
+		return
+	}
 	on.HandleInbox(t.name, func(ctx context.Context, m *inbox.Message) error {
 		r := Received[T]{Message: m}
 		if err := t.decode(m.Payload, &r.Body); err != nil {
@@ -301,6 +315,10 @@ func (t *Topic[T]) HandleInbox(on InboxHandlers, h func(ctx context.Context, r *
 // HandleInboxTx is HandleInbox for a handler in a transaction: what it writes through tx
 // takes effect exactly once; see inbox.Inbox.HandleTx.
 func (t *Topic[T]) HandleInboxTx(on InboxHandlers, h func(ctx context.Context, tx Tx, r *Received[T]) error, opts ...outbox.HandlerOptions) {
+	if h == nil {
+		on.HandleInboxTx(t.name, nil, opts...)
+		return
+	}
 	on.HandleInboxTx(t.name, func(ctx context.Context, tx Tx, m *inbox.Message) error {
 		r := Received[T]{Message: m}
 		if err := t.decode(m.Payload, &r.Body); err != nil {

@@ -14,6 +14,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/bravellian/pawl/internal/access"
@@ -67,13 +69,14 @@ const (
 	defaultLease     = time.Minute
 	minLease         = time.Second
 	defaultRetention = 30 * 24 * time.Hour
-	defaultQueue     = "inbox"
 )
 
 // Validate returns an *pawl.InvalidError that names the first invalid field. pawl.New and Run call it.
 func (o *Options) Validate() error {
 	if o.Workers != nil {
-		if err := o.Workers.Validate(); err != nil {
+		w := *o.Workers
+		w.Queues = slices.Collect(maps.Keys(w.QueueConcurrency)) // of them the inbox's holds
+		if err := w.Validate(); err != nil {
 			return engine.InOptions("Workers", err)
 		}
 	}
@@ -116,13 +119,15 @@ func New(db engine.DB, opts Options) *Inbox {
 		opts.Retention = defaultRetention
 	}
 	if opts.Queue == "" {
-		opts.Queue = defaultQueue
+		opts.Queue = queue.Inbox
 	}
 	var w outbox.Options
 	if opts.Workers != nil {
 		w = *opts.Workers
 	}
 	w.Queues, w.Logger = []string{opts.Queue}, opts.Logger
+	w.QueueConcurrency = maps.Clone(w.QueueConcurrency)
+	maps.DeleteFunc(w.QueueConcurrency, func(queue string, _ int) bool { return queue != opts.Queue })
 	retry := worker.DefaultRetryPolicy()
 	if opts.Retry != nil {
 		retry = *opts.Retry

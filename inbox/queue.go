@@ -131,6 +131,11 @@ func unwrap(m *outbox.Message) (*Message, error) {
 // its attempts are used up the message is dead. An attempt that ended with its
 // process counts only if the message was handled alone; see outbox.Outbox.Claim.
 func (i *Inbox) Handle(topic string, h func(ctx context.Context, m *Message) error, opts ...outbox.HandlerOptions) {
+	if h == nil {
+		i.queue.Handle(topic, nil, opts...) // which refuses it
+		i.served = true
+		return
+	}
 	worker := i.behindQueue(opts)
 	worker.register(topic, opts, func(ctx context.Context, m *Message) error {
 		return worker.Attempt(ctx, m.Key, func(ctx context.Context) error {
@@ -145,6 +150,11 @@ func (i *Inbox) Handle(topic string, h func(ctx context.Context, m *Message) err
 // HandleTx registers a handler that runs in a transaction, as in Once: what it
 // writes through tx takes effect exactly once.
 func (i *Inbox) HandleTx(topic string, h func(ctx context.Context, tx outbox.Tx, m *Message) error, opts ...outbox.HandlerOptions) {
+	if h == nil {
+		i.queue.Handle(topic, nil, opts...) // which refuses it
+		i.served = true
+		return
+	}
 	worker := i.behindQueue(opts)
 	worker.register(topic, opts, func(ctx context.Context, m *Message) error {
 		return worker.Once(ctx, m.Key, func(ctx context.Context, tx outbox.Tx) error {
@@ -175,10 +185,11 @@ func (i *Inbox) register(topic string, opts []outbox.HandlerOptions, process fun
 	if retry.Validate() == nil { // what is invalid is reported by Run
 		retry.MaxAttempts = 0
 	}
-	queued := outbox.HandlerOptions{Retry: &retry}
+	queued := make([]outbox.HandlerOptions, max(len(opts), 1)) // more than one are refused
+	queued[0].Retry = &retry
 	if len(opts) > 0 {
-		queued.Concurrency = opts[0].Concurrency
-		queued.Timeout = min(opts[0].Timeout, 0) // invalid, too
+		queued[0].Concurrency = opts[0].Concurrency
+		queued[0].Timeout = min(opts[0].Timeout, 0) // invalid, too
 	}
 	i.queue.Handle(topic, outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
 		in, err := unwrap(m)
@@ -203,7 +214,7 @@ func (i *Inbox) register(topic string, opts []outbox.HandlerOptions, process fun
 		default:
 			return err
 		}
-	}), queued)
+	}), queued...)
 }
 
 // Use wraps all handlers; see outbox.Outbox.Use.

@@ -105,7 +105,7 @@ func testEnqueueInTransaction(t *testing.T, e dbtest.Engine) {
 func TestHandleInTransaction(t *testing.T) { dbtest.Each(t, testHandleInTransaction) }
 
 func testHandleInTransaction(t *testing.T, e dbtest.Engine) {
-	f := open(t, e)
+	f := open(t, e, inbox.Options{Retry: &outbox.RetryPolicy{Delay: func(int) time.Duration { return 0 }}})
 	for _, id := range []string{"a", "b", "c", "d", "e"} {
 		_, err := f.Enqueue(f.ctx(), message(id))
 		f.check(err)
@@ -133,7 +133,7 @@ func testHandleInTransaction(t *testing.T, e dbtest.Engine) {
 func TestQueueDead(t *testing.T) { dbtest.Each(t, testQueueDead) }
 
 func testQueueDead(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, inbox.Options{Retry: &outbox.RetryPolicy{MaxAttempts: 3}})
+	f := open(t, e, inbox.Options{Retry: &outbox.RetryPolicy{MaxAttempts: 3, Delay: func(int) time.Duration { return 0 }}})
 	for _, id := range []string{"a", "b"} {
 		m := message(id)
 		m.Topic = id
@@ -217,7 +217,7 @@ func testQueueIdle(t *testing.T, e dbtest.Engine) {
 func TestHandlerOptions(t *testing.T) { dbtest.Each(t, testHandlerOptions) }
 
 func testHandlerOptions(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, inbox.Options{Retry: &outbox.RetryPolicy{MaxAttempts: 5}})
+	f := open(t, e, inbox.Options{Retry: &outbox.RetryPolicy{MaxAttempts: 5, Delay: func(int) time.Duration { return 0 }}})
 	for _, id := range []string{"once", "twice", "slow"} {
 		m := message(id)
 		m.Topic = id
@@ -225,7 +225,7 @@ func testHandlerOptions(t *testing.T, e dbtest.Engine) {
 		f.check(err)
 	}
 	attempts := func(n int) outbox.HandlerOptions {
-		return outbox.HandlerOptions{Retry: &outbox.RetryPolicy{MaxAttempts: n}, Timeout: time.Minute}
+		return outbox.HandlerOptions{Retry: &outbox.RetryPolicy{MaxAttempts: n, Delay: func(int) time.Duration { return 0 }}, Timeout: time.Minute}
 	}
 	f.Handle("once", func(context.Context, *inbox.Message) error { return outbox.RetryAfter(0, errDown) }, attempts(1))
 	f.HandleTx("twice", func(context.Context, outbox.Tx, *inbox.Message) error { return outbox.RetryAfter(0, errDown) }, attempts(2))

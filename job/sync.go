@@ -71,14 +71,14 @@ func (j *Jobs) Sync(ctx context.Context, owner string, jobs []Job, opts SyncOpti
 
 // declared are valid jobs by name.
 func declared(jobs []Job) ([]Job, error) {
+	if err := engine.CheckDistinct("jobs", jobs, func(j *Job) string { return j.Name }); err != nil {
+		return nil, err
+	}
 	jobs = slices.Clone(jobs)
 	slices.SortFunc(jobs, func(a, b Job) int { return cmp.Compare(a.Name, b.Name) })
 	for i := range jobs {
 		if err := jobs[i].check(); err != nil {
 			return nil, fmt.Errorf("job %q: %w", jobs[i].Name, err)
-		}
-		if i > 0 && jobs[i].Name == jobs[i-1].Name {
-			return nil, engine.Invalid("jobs", "%q is given twice", jobs[i].Name)
 		}
 	}
 	return jobs, nil

@@ -90,7 +90,7 @@ func testSyncRefuses(t *testing.T, e dbtest.Engine) {
 	large := f.declare("a", "large")
 	large[1].Topic = strings.Repeat("t", 256)
 	for want, jobs := range map[string][]job.Job{
-		`"bad"`: bad, `"large"`: large, `"a" is given twice`: f.declare("a", "b", "a"), `"theirs" of "mail"`: f.declare("a", "theirs"),
+		`"bad"`: bad, `"large"`: large, `"a" is given twice, at 0 and 2`: f.declare("a", "b", "a"), `"theirs" of "mail"`: f.declare("a", "theirs"),
 	} {
 		_, err := f.Sync(t.Context(), "shop", jobs, job.SyncOptions{})
 		if err == nil || !strings.Contains(err.Error(), want) || errors.Is(err, engine.ErrInvalid) == errors.Is(err, job.ErrOwned) {

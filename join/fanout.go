@@ -23,7 +23,8 @@ type Fan struct {
 // one transaction. Spec.ExpectedSteps 0 means all of the messages. A zero wait
 // is left out. With a Spec.ID of your own it can be repeated: join, messages and
 // wait get ids that derive from it, unless they bring some, and known ones are
-// not added again. With pawl.ErrCommitUnknown what it returns is valid too.
+// not added again. An id that two messages have, or a message and the wait, is refused.
+// With pawl.ErrCommitUnknown what it returns is valid too.
 //
 // Without messages nothing is left to wait for: the wait's OnComplete is sent at
 // once, and there is no join.
@@ -66,6 +67,9 @@ func (j *Joins) fanOutOnce(ctx context.Context, tx outbox.Tx, s Spec, messages [
 	messages = slices.Clone(messages)
 	if named {
 		nameMessages(s.ID, messages, &w)
+	}
+	if err := checkSteps(messages, &w); err != nil {
+		return Fan{}, err
 	}
 	fan, attach, err := j.prepareFan(ctx, tx, wr, s.ID, messages, w)
 	if err != nil {
@@ -157,6 +161,17 @@ func nameMessages(id ID, messages []outbox.Message, w *Wait) {
 	if w.ID.IsZero() {
 		w.ID = derive(id, "wait")
 	}
+}
+
+// checkSteps refuses what would never end: a message that is two steps counts as one, and one that is
+// the wait would wait for itself.
+func checkSteps(messages []outbox.Message, w *Wait) error {
+	if !w.ID.IsZero() {
+		if i := slices.IndexFunc(messages, func(m outbox.Message) bool { return m.ID == w.ID }); i >= 0 {
+			return engine.Invalid("wait", "its id %s is that of step %d", w.ID, i)
+		}
+	}
+	return engine.CheckDistinct("steps", messages, func(m *outbox.Message) outbox.MessageID { return m.ID })
 }
 
 // attachNew attaches messages that the same transaction enqueues. Those with a

@@ -1,10 +1,13 @@
 package join_test
 
 import (
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/enginetest"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
@@ -190,4 +193,46 @@ func testTwiceTheSameRun(t *testing.T, e dbtest.Engine) {
 	f.progress(id, 2, 0, join.Completed)
 	f.exchanged(append(joined(held[2:]), held[2:]...), nil, 1, 0)
 	f.progress(id, 2, 0, join.Completed)
+}
+
+// D-490: one message cannot be two steps of a join, nor its wait: the join would wait for ever. The
+// error says where they stand, and nothing is stored.
+func TestStepsAreDistinct(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		id, other, spec := outbox.MessageID(join.NewID()), outbox.MessageID(join.NewID()), join.Spec{ID: join.NewID()}
+		step := func(id outbox.MessageID) outbox.Message { return outbox.Message{ID: id, Topic: "step"} }
+		after := join.Wait{OnComplete: outbox.Message{Topic: "after"}}
+		first, err := f.FanOut(f.ctx(), spec, []outbox.Message{{Topic: "known"}, {Topic: "known"}}, join.Wait{})
+		f.check(err)
+		for name, tt := range map[string]struct {
+			spec  join.Spec
+			steps []outbox.Message
+			wait  join.Wait
+			want  string
+		}{
+			"two":           {join.Spec{}, []outbox.Message{step(other), step(id), {Topic: "step"}, step(id)}, after, "at 1 and 3"},
+			"more expected": {join.Spec{ExpectedSteps: 7}, []outbox.Message{step(id), step(id)}, after, "at 0 and 1"},
+			"no wait":       {join.Spec{}, []outbox.Message{step(id), step(id)}, join.Wait{}, "at 0 and 1"},
+			"known":         {join.Spec{}, []outbox.Message{step(first.Messages[0]), step(first.Messages[0])}, after, "at 0 and 1"},
+			"derived":       {spec, []outbox.Message{{Topic: "step"}, step(first.Messages[0])}, after, "at 0 and 1"},
+			"the wait":      {join.Spec{}, []outbox.Message{step(other), step(id)}, join.Wait{ID: id, OnComplete: after.OnComplete}, "step 1"},
+		} {
+			var invalid *engine.InvalidError
+			if _, err := f.FanOut(f.ctx(), tt.spec, tt.steps, tt.wait); !errors.As(err, &invalid) || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%s: %v, want %q", name, err, tt.want)
+			}
+			tx := f.db.Begin(t)
+			if _, err := f.FanOutTx(f.ctx(), tx, tt.spec, tt.steps, tt.wait); !errors.As(err, &invalid) {
+				t.Errorf("%s: %v in a transaction", name, err)
+			}
+			f.check(tx.Rollback())
+		}
+		f.sent("step", 0)
+		f.sent(join.DefaultTopic, 0)
+		f.check(f.box.Run(f.ctx()))
+		// Attaching one twice counts it once.
+		started := f.start(1)
+		f.check(f.Attach(f.ctx(), started, first.Messages[0], first.Messages[0]))
+	})
 }

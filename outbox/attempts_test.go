@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -92,7 +93,7 @@ func TestAttemptsOfNeighboursAndExpiredLeases(t *testing.T) {
 // D-209: a worker keeps what a handler returned.
 func TestWorkersKeepAttempts(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
-		f := open(t, e, outbox.Options{Worker: "w2", StopWhenEmpty: true})
+		f := open(t, e, outbox.Options{Worker: "w2", StopWhenEmpty: true, Retry: &outbox.RetryPolicy{Delay: func(int) time.Duration { return 0 }}})
 		id := f.enqueue(outbox.Message{Topic: "t"})
 		n := 0
 		f.Handle("t", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
@@ -106,5 +107,38 @@ func TestWorkersKeepAttempts(t *testing.T) {
 		}
 		f.status(id, outbox.Done)
 		f.attempts(id, "1 w2 attempt 1", "2 w2 attempt 2")
+	})
+}
+
+// D-403: an attempt that does not count leaves the message its attempts, with the reason and the
+// time of the next; it is not among those that failed.
+func TestUncountedAttempts(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e, outbox.Options{StopWhenEmpty: true, Retry: &outbox.RetryPolicy{MaxAttempts: 2, Delay: func(int) time.Duration { return time.Hour }}})
+		answer := worker.AskForTime(time.Minute, errors.New("not now"))
+		f.handle("t", func(context.Context, *outbox.Message) error { return answer })
+		ids := []outbox.Position{f.enqueue(outbox.Message{Topic: "t"}), f.enqueue(outbox.Message{Topic: "t", OrderingKey: "k"})}
+		for range 3 {
+			if err := f.Run(f.ctx()); err != nil {
+				t.Fatal(err)
+			}
+			for _, id := range ids {
+				got := f.status(id, outbox.Ready)
+				if got.RetryCount != 0 || got.LastError != "not now" || got.NextAttemptAt.Sub(got.CreatedAt) < 59*time.Minute {
+					t.Fatalf("%+v", got)
+				}
+				f.attempts(id)
+				if _, err := f.Reschedule(f.ctx(), time.Now(), id); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		answer = errors.New("no")
+		if err := f.Run(f.ctx()); err != nil {
+			t.Fatal(err)
+		}
+		if got := f.status(ids[0], outbox.Ready); got.RetryCount != 1 || got.LastError != "no" {
+			t.Fatalf("%+v", got)
+		}
 	})
 }

@@ -79,10 +79,10 @@ type route struct {
 // begin with what is before it: "order.*", or "*" for a relay. A topic's own handler comes first,
 // then the longest such name. Messages that wait for a join (topic join.DefaultTopic) have no
 // other handler than their own. Run returns errors of registration, such as a second handler for
-// a topic. Registering after Run has begun panics.
+// a topic, or more than one HandlerOptions. Registering after Run has begun panics.
 func (o *Outbox) Handle(topic string, h Handler, opts ...HandlerOptions) {
 	err := checkHandlerOptions(opts)
-	if h == nil {
+	if f, ok := h.(HandlerFunc); err == nil && (h == nil || ok && f == nil) {
 		err = engine.Invalid("handler", "nil")
 	}
 	o.handlers.add(topic, err, func() route { return o.route(h, opts) })
@@ -119,18 +119,19 @@ func (r *registry) add(topic string, err error, build func() route) {
 }
 
 func checkHandlerOptions(opts []HandlerOptions) error {
-	if len(opts) == 0 {
-		return nil
+	o, err := engine.Option(opts)
+	if err != nil {
+		return err
 	}
-	if opts[0].Retry != nil {
-		if err := opts[0].Retry.Validate(); err != nil {
+	if o.Retry != nil {
+		if err := o.Retry.Validate(); err != nil {
 			return engine.InOptions("Retry", err)
 		}
 	}
-	if opts[0].Order < OrderBlock || opts[0].Order > OrderHold {
+	if o.Order < OrderBlock || o.Order > OrderHold {
 		return engine.Invalid("Order", "not one of OrderBlock, OrderSkip and OrderHold")
 	}
-	return cmp.Or(engine.CheckOption("Timeout", opts[0].Timeout, 1, 0), engine.CheckOption("Concurrency", opts[0].Concurrency, 1, 0))
+	return cmp.Or(engine.CheckOption("Timeout", o.Timeout, 1, 0), engine.CheckOption("Concurrency", o.Concurrency, 1, 0))
 }
 
 func (o *Outbox) route(h Handler, opts []HandlerOptions) route {

@@ -122,6 +122,9 @@ func (m *Message) SetResult(data []byte) error {
 	if len(data) > limits.Result {
 		return engine.TooLong("result", limits.Result, "bytes")
 	}
+	if m.Owner == (OwnerToken{}) {
+		return engine.Invalid("result", "of a message that no handler was given")
+	}
 	if len(data) > 0 || m.extras != nil {
 		m.ensureExtras().result = append([]byte(nil), data...)
 	}

@@ -33,7 +33,7 @@ type Options struct {
 	Queues []string
 	// Concurrency is how many handlers of a queue run at once, default 64.
 	Concurrency int
-	// QueueConcurrency is Concurrency of single queues.
+	// QueueConcurrency is Concurrency of single ones of Queues.
 	QueueConcurrency map[string]int
 	// BatchSize is the most messages one claim takes, default 500, at most 1000.
 	// Fewer are claimed while handlers are slow.
@@ -85,6 +85,9 @@ func (o *Options) Validate() error {
 	for queue, n := range o.QueueConcurrency {
 		if err := cmp.Or(engine.CheckText("QueueConcurrency", queue, limits.Queue, true), engine.CheckOption("QueueConcurrency", n, 1, 0)); err != nil {
 			return err
+		}
+		if !slices.Contains(o.Queues, queue) && (len(o.Queues) > 0 || queue != DefaultQueue) {
+			return engine.Invalid("QueueConcurrency", "%q is not one of Queues", queue)
 		}
 	}
 	if o.Retry != nil {
@@ -162,7 +165,9 @@ type RetryPolicy = worker.RetryPolicy
 // Permanent returns an error that fails the message without another attempt.
 func Permanent(err error) error { return worker.Permanent(err) }
 
-// RetryAfter returns an error that fails this attempt with err and sets the delay before the next.
+// RetryAfter returns an error that fails this attempt with err and has the next one wait for d at
+// least: it lengthens the backoff of the topic's RetryPolicy and never shortens it, so a d that is
+// zero or negative changes nothing. The attempt counts; see Snooze for one that does not.
 func RetryAfter(d time.Duration, err error) error { return worker.RetryAfter(d, err) }
 
 // Snooze returns an error that puts the message back for d without counting an attempt.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -135,6 +136,9 @@ func testRunOutcomes(t *testing.T, e dbtest.Engine) {
 		return fmt.Errorf("wrapped: %w", outbox.Permanent(errors.New("no such account")))
 	})
 	f.handle("after", func(context.Context, *outbox.Message) error { return outbox.RetryAfter(time.Hour, errors.New("busy")) })
+	f.handle("late", func(context.Context, *outbox.Message) error {
+		return outbox.RetryAfter(math.MaxInt64, errors.New("not in this life"))
+	})
 	f.handle("panic", func(context.Context, *outbox.Message) error { panic("boom") })
 	f.handle("snooze", func(context.Context, *outbox.Message) error {
 		if snoozed.Add(1) <= 5 {
@@ -143,7 +147,7 @@ func testRunOutcomes(t *testing.T, e dbtest.Engine) {
 		return nil
 	})
 	ids := map[string]outbox.Position{}
-	for _, topic := range []string{"permanent", "after", "panic", "snooze"} {
+	for _, topic := range []string{"permanent", "after", "late", "panic", "snooze"} {
 		ids[topic] = f.enqueue(outbox.Message{Topic: topic})
 	}
 	f.start()
@@ -160,6 +164,9 @@ func testRunOutcomes(t *testing.T, e dbtest.Engine) {
 	if got := f.get(ids["after"]); got.NextAttemptAt.Sub(got.CreatedAt) < 30*time.Minute || got.LastError != "busy" {
 		t.Fatalf("after: %+v", got)
 	}
+	dbtest.Until(t, "the longest delay is kept", func() bool {
+		return f.get(ids["late"]).NextAttemptAt.After(f.get(ids["late"]).CreatedAt.AddDate(289, 0, 0))
+	})
 }
 
 // OBX-063, OBX-065, D-14

@@ -130,7 +130,7 @@ func abandoned(retries []worker.Retry) []op.Abandoned {
 	slices.SortFunc(retries, func(a, b worker.Retry) int { return cmp.Compare(a.ID, b.ID) })
 	all := make([]op.Abandoned, len(retries))
 	for i, r := range retries {
-		all[i] = op.Abandoned{Held: held(r.Owner, r.ID), Delay: r.Delay, Error: worker.Optional(r.Error), Yield: r.Yield}
+		all[i] = op.Abandoned{Held: held(r.Owner, r.ID), Delay: r.Delay, Error: worker.Optional(r.Error), Yield: r.Yield, Uncounted: r.Uncounted}
 	}
 	return all
 }

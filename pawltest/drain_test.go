@@ -193,7 +193,7 @@ func TestDrainTellsDeadMessagesOfTheInbox(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, open opener) {
 		d := open(t, pawltest.Options{Pawl: pawl.Options{Inbox: inbox.Options{Retry: &outbox.RetryPolicy{MaxAttempts: 1}, Queue: "inbound"}}})
-		d.Inbox.Handle("paid", func(context.Context, *inbox.Message) error { return outbox.RetryAfter(0, errors.New("no such order")) })
+		d.Inbox.Handle("paid", func(context.Context, *inbox.Message) error { return errors.New("no such order") })
 		_, err := d.Inbox.Enqueue(t.Context(), inbox.Message{Key: inbox.Key{Source: "bank", MessageID: "1"}, Topic: "paid"})
 		check(t, err)
 		fails(t, func(t testing.TB) { d.MustDrain(t) }, "messages left: 1", "paid", "failed for good: no such order", "\t\tmessage is dead")
@@ -246,8 +246,8 @@ func TestDrainEnds(t *testing.T) {
 			if again.Add(1) == 5 {
 				cancel()
 			}
-			return outbox.RetryAfter(0, errors.New("no"))
-		}), outbox.HandlerOptions{Retry: &outbox.RetryPolicy{}})
+			return errors.New("no")
+		}), outbox.HandlerOptions{Retry: &outbox.RetryPolicy{Delay: func(int) time.Duration { return 0 }}})
 		enqueue(t, d, "again", "")
 		r, err := d.Drain(ctx)
 		if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "something was still due") || len(r.Handled) < 5 {

@@ -66,7 +66,7 @@ const writeLimit = 10 * time.Second
 // disk: only a power failure could tell.
 func New(t testing.TB, opts ...Options) *DB {
 	t.Helper()
-	o := options(opts)
+	o := options(t, opts)
 	clock := &Clock{t: t, movable: true}
 	clock.read = clock.now
 	db, err := sqlite.Open(filepath.Join(t.TempDir(), "pawl.db"), sqlite.Options{Prefix: o.Prefix, Relaxed: true, StatementTimeout: writeLimit, Now: clock.now})
@@ -83,11 +83,13 @@ func New(t testing.TB, opts ...Options) *DB {
 	return d
 }
 
-func options(opts []Options) Options {
-	if len(opts) == 0 {
-		return Options{}
+func options(t testing.TB, opts []Options) Options {
+	t.Helper()
+	o, err := engine.Option(opts)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return opts[0]
+	return o
 }
 
 // migrateLimit bounds what makes a database ready.

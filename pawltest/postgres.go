@@ -32,7 +32,7 @@ const (
 // server that cannot be reached fails the test: one that never ran proves nothing.
 func Postgres(t testing.TB, url string, opts ...Options) *DB {
 	t.Helper()
-	o := options(opts)
+	o := options(t, opts)
 	schema := "pawltest_" + strings.ToLower(rand.Text())
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil { // pgx's error may quote the string with its password

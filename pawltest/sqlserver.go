@@ -18,7 +18,7 @@ import (
 // test.
 func SQLServer(t testing.TB, url string, opts ...Options) *DB {
 	t.Helper()
-	o := options(opts)
+	o := options(t, opts)
 	names := engine.Names{Schema: "pawltest_" + strings.ToLower(rand.Text()), Prefix: o.Prefix}
 	db, err := sqlserver.Open(url, sqlserver.Options{Schema: names.Schema, Prefix: names.Prefix, StatementTimeout: migrateLimit})
 	if err != nil {

@@ -1,6 +1,7 @@
 package timer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -37,7 +38,7 @@ func first(ids []ID, err error) (ID, error) {
 }
 
 // ScheduleBatch stores timers in one transaction of their own: all or none. The
-// ids are in the order of the timers. A key may occur once.
+// ids are in the order of the timers. A key or an id that is given twice is refused.
 func (t *Timers) ScheduleBatch(ctx context.Context, timers []Timer) ([]ID, error) {
 	return t.schedule(ctx, nil, timers)
 }
@@ -58,12 +59,17 @@ func (t *Timers) schedule(ctx context.Context, tx outbox.Tx, timers []Timer) ([]
 		return nil, err
 	}
 	msgs := make([]outbox.Message, len(timers))
-	keys := map[string]bool{}
 	for i := range timers {
-		if err := timers[i].validate(keys); err != nil {
+		if err := timers[i].validate(); err != nil {
 			return nil, err
 		}
 		msgs[i] = timers[i].message()
+	}
+	if err := cmp.Or(
+		engine.CheckDistinct("key", timers, func(t *Timer) string { return t.Key }),
+		engine.CheckDistinct("ID", timers, func(t *Timer) ID { return t.ID }),
+	); err != nil {
+		return nil, err
 	}
 	var b queue.Batch[outbox.MessageID]
 	err := engine.Repeat(ctx, tx, func() (err error) {
@@ -96,21 +102,14 @@ func newTimers(timers []Timer, messages []op.NewMessage, index []int) []op.NewTi
 }
 
 // validate checks the fields that are not the message's; the outbox checks the rest.
-func (t *Timer) validate(keys map[string]bool) error {
+func (t *Timer) validate() error {
 	if err := checkDue(t.Due); err != nil {
 		return err
 	}
 	if t.Key == "" {
 		return nil
 	}
-	if err := engine.CheckText("key", t.Key, limits.TimerKey, true); err != nil {
-		return err
-	}
-	if keys[t.Key] {
-		return engine.Invalid("key", "twice in one batch")
-	}
-	keys[t.Key] = true
-	return nil
+	return engine.CheckText("key", t.Key, limits.TimerKey, true)
 }
 
 // checkDue returns an error for a zero time: a missing due time must not fire at once (D-71).

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
 )
@@ -189,6 +191,24 @@ func testScheduleBatch(t *testing.T, e dbtest.Engine) {
 			t.Fatalf("message %d is %+v", i, m)
 		}
 	}
+}
+
+// D-490: a key or an id that two timers of a batch have is refused, with their places.
+func TestScheduleBatchDistinct(t *testing.T) { dbtest.Each(t, testScheduleBatchDistinct) }
+
+func testScheduleBatchDistinct(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	tm := timer.Timer{Topic: "t", Due: f.past(), Key: "k"}
+	same := timer.Timer{Topic: "t", Due: f.past(), ID: timer.ID(uuid.New())}
+	keyed := same
+	keyed.Key = "other"
+	for want, all := range map[string][]timer.Timer{`key: "k" is given twice, at 1 and 2`: {same, tm, tm}, "at 0 and 2": {same, tm, keyed}} {
+		_, err := f.ScheduleBatch(f.ctx(), all)
+		if !errors.Is(err, engine.ErrInvalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	f.fires(0)
 }
 
 // D-71: a batch of any size is one transaction, and so is each part of it that

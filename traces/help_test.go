@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"slices"
 	"testing"
+	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -52,7 +53,7 @@ func (s *spans) one(t *testing.T, name string) sdktrace.ReadOnlySpan {
 }
 
 func quiet() pawl.Options {
-	return pawl.Options{StopWhenEmpty: true, Logger: slog.New(slog.DiscardHandler)}
+	return pawl.Options{StopWhenEmpty: true, Logger: slog.New(slog.DiscardHandler), Retry: &outbox.RetryPolicy{MaxAttempts: 10, Delay: func(int) time.Duration { return 0 }}}
 }
 
 // eachEngine is dbtest.EachEngine with one database for all that the test opens:

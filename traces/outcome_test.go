@@ -27,7 +27,7 @@ func TestRetries(t *testing.T) {
 		p := open(t, e, traces.Options{})
 		p.handles("t", func(_ context.Context, m *outbox.Message) error {
 			if m.RetryCount < 2 {
-				return worker.RetryAfter(0, fmt.Errorf("attempt %d: %w", m.RetryCount+1, errors.ErrUnsupported))
+				return fmt.Errorf("attempt %d: %w", m.RetryCount+1, errors.ErrUnsupported)
 			}
 			return nil
 		})

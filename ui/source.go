@@ -18,11 +18,23 @@ type Source struct {
 }
 
 // Of returns a database as the source of a dashboard. It need not run workers.
-func Of(p *pawl.Pawl) Source { return Source{one: p, probes: p} }
+// Of(nil) panics.
+func Of(p *pawl.Pawl) Source {
+	if p == nil {
+		panic("ui: Of(nil)")
+	}
+	return Source{one: p, probes: p}
+}
 
 // OfFleet returns the stores of a fleet as the source of a dashboard: those that it knows when a page
 // is asked for.
-func OfFleet(f *fleet.Fleet) Source { return Source{fleet: f, probes: f.Probes()} }
+// OfFleet(nil) panics.
+func OfFleet(f *fleet.Fleet) Source {
+	if f == nil {
+		panic("ui: OfFleet(nil)")
+	}
+	return Source{fleet: f, probes: f.Probes()}
+}
 
 // store is one database of a source.
 type store struct {

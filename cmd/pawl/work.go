@@ -105,7 +105,8 @@ dies, others take its stores within ten seconds. --drain is about the stores of 
 With --webhook URL, the payload is sent to an endpoint instead, as Standard Webhooks
 or CloudEvents, and signed by the secrets in the variable that --secret-env names. 2xx
 is done, all else is tried again: after 5 seconds, 5 and 30 minutes, 2, 5, 10, 14, 20
-and 24 hours, or when Retry-After says. A topic whose webhooks have failed for 5 days,
+and 24 hours, and not before Retry-After says. 429 and 503 with Retry-After count no
+attempt for the first three days. A topic whose webhooks have failed for 5 days,
 or whose endpoint answers 410, is paused: see "pawl pause --help" and "pawl health".
 Addresses that are not public are refused without --allow-private.
 

@@ -32,6 +32,38 @@ func Invalid(field, format string, args ...any) error {
 	return &InvalidError{Field: field, Reason: strings.ReplaceAll(fmt.Sprintf(format, args...), "µs", "us")}
 }
 
+// Option returns the options of a call that takes none or one. Of several, all but one would be
+// ignored: they are refused.
+func Option[O any](opts []O) (o O, err error) {
+	if len(opts) > 1 {
+		return o, Invalid("options", "given %d times", len(opts))
+	}
+	for _, o = range opts {
+	}
+	return o, nil
+}
+
+// CheckDistinct returns an error that names the first key that two elements of a list have, and
+// where they stand. A zero key is none.
+func CheckDistinct[E any, K comparable](field string, list []E, key func(*E) K) error {
+	var none K
+	var at map[K]int
+	for i := range list {
+		k := key(&list[i])
+		if k == none {
+			continue
+		}
+		if first, twice := at[k]; twice {
+			return Invalid(field, "%q is given twice, at %d and %d", k, first, i)
+		}
+		if at == nil {
+			at = make(map[K]int, len(list))
+		}
+		at[k] = i
+	}
+	return nil
+}
+
 // TooLong returns the error of a field that exceeds a limit.
 func TooLong(field string, limit int, unit string) error {
 	return &InvalidError{Field: field, Limit: limit, Reason: fmt.Sprintf("more than %d %s", limit, unit)}

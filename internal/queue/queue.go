@@ -12,6 +12,9 @@ import (
 	"github.com/bravellian/pawl/internal/worker"
 )
 
+// Inbox is the default queue of the inbox.
+const Inbox = "inbox"
+
 // Queue is an outbox of messages of type M with ids of type ID. It is safe for
 // concurrent use.
 type Queue[M, ID any] interface {

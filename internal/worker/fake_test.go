@@ -55,6 +55,7 @@ type entry struct {
 	ordered bool  // others wait behind it
 	// since is when it last became ready, and prior items are claimed first.
 	since time.Time
+	first time.Time // when it could first be claimed
 	prior int
 }
 
@@ -100,7 +101,7 @@ func (s *store) add(n int, topic string, d time.Duration) []worker.Position {
 	var ids []worker.Position
 	for range n {
 		id := worker.Position(len(s.entries) + 1)
-		s.entries = append(s.entries, &entry{id: id, topic: topic, at: time.Now().Add(d), since: time.Now()})
+		s.entries = append(s.entries, &entry{id: id, topic: topic, at: time.Now().Add(d), first: time.Now().Add(d), since: time.Now()})
 		ids = append(ids, id)
 	}
 	return ids
@@ -337,7 +338,9 @@ func (s *store) settle(done *worker.Settlement) {
 	}
 	for _, r := range done.Retries {
 		if e := s.held(r.Held); e != nil {
-			e.retry++
+			if !r.Uncounted {
+				e.retry++
+			}
 			e.suspect = 0
 			delay := worker.Backoff(e.retry)
 			if r.Delay != nil {
@@ -436,7 +439,7 @@ func (s *store) claimOf(suspects bool, owner worker.OwnerToken, lease time.Durat
 		}
 		e.place, e.owner, e.until = leased, owner, now.Add(lease)
 		e.claims++
-		items = append(items, item{ID: e.id, MessageID: messageID(e.id), Topic: e.topic, Retry: e.retry, Fault: e.fault, Ordered: e.ordered, Body: payload{owner}})
+		items = append(items, item{ID: e.id, MessageID: messageID(e.id), Topic: e.topic, Retry: e.retry, Since: e.first, Fault: e.fault, Ordered: e.ordered, Body: payload{owner}})
 	}
 	return items
 }

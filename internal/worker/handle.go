@@ -110,12 +110,13 @@ func (l *Loop[M]) resultOf(t *task[M], policy RetryPolicy, err error) (r result)
 		return l.interrupted(t)
 	}
 	r = result{outcome: retried, reported: OutcomeRetried, text: ErrorText(err.Error())}
+	r.uncounted = !final && timed && after.uncounted && policy.Within(time.Since(t.item.Since))
 	switch {
-	case final || policy.Exhausted(t.item.Retry+1):
+	case final || !r.uncounted && policy.Exhausted(t.item.Retry+1):
 		r.outcome, r.reported = failedForGood, OutcomeFailed
 	case timed:
-		r.delay = after.delay
-		l.reportRetryAfter(t, policy, err, r.delay)
+		r.delay = max(after.delay, policy.Wait(t.item.Retry+1))
+		l.reportRetryAfter(t, policy, err, &r)
 		return r
 	default:
 		r.delay = policy.Wait(t.item.Retry + 1)

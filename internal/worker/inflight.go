@@ -62,6 +62,7 @@ type result struct {
 	outcome    outcome
 	delay      time.Duration
 	notStarted bool    // of a released item: its handler did not begin
+	uncounted  bool    // of a retried item: it has as many attempts left as before
 	frees      bool    // a limit of the database held for it
 	text       string  // of the error; of a parked item its topic
 	data       []byte  // of an acked item: what its handler returned beside that
@@ -186,7 +187,7 @@ func (s *Settlement) add(h Held, r result) {
 		}
 	case retried:
 		delay := r.delay
-		s.Retries = append(s.Retries, Retry{Held: h, Delay: &delay, Error: r.text})
+		s.Retries = append(s.Retries, Retry{Held: h, Delay: &delay, Error: r.text, Uncounted: r.uncounted})
 	case failedForGood:
 		s.Failures = append(s.Failures, Failure{Held: h, Error: r.text})
 	case expired:

@@ -26,20 +26,28 @@ func Permanent(err error) error {
 }
 
 type retryAfterError struct {
-	delay time.Duration
-	err   error
+	delay     time.Duration
+	err       error
+	uncounted bool // within the period of the policy
 }
 
 func (e *retryAfterError) Error() string { return e.err.Error() }
 func (e *retryAfterError) Unwrap() error { return e.err }
 
-// RetryAfter returns an error that fails this attempt with err and sets the delay before
-// the next one, in place of the policy's backoff. A nil err becomes a plain one.
+// RetryAfter returns an error that fails this attempt with err and has the next one wait for d
+// at least: the later of d and the policy's backoff holds. A nil err becomes a plain one.
 func RetryAfter(d time.Duration, err error) error {
 	if err == nil {
 		err = fmt.Errorf("retry after %v", d)
 	}
-	return &retryAfterError{max(d, 0), err}
+	return &retryAfterError{delay: bounded(d), err: err}
+}
+
+// AskForTime is RetryAfter for an answer that says nothing of the item, such as "not now": the
+// attempt is not counted, unless the item has been claimable for longer than the attempts of its
+// policy would span.
+func AskForTime(d time.Duration, err error) error {
+	return &retryAfterError{delay: bounded(d), err: err, uncounted: true}
 }
 
 type snoozeError struct {
@@ -50,16 +58,22 @@ type snoozeError struct {
 
 func (e *snoozeError) Error() string { return fmt.Sprintf("snoozed for %v", e.delay) }
 
+// maxDelay is the longest delay of an item. One of nearly 300 years would overflow where a little
+// is added to it.
+const maxDelay = 290 * 365 * 24 * time.Hour
+
+func bounded(d time.Duration) time.Duration { return min(max(d, 0), maxDelay) }
+
 // Snooze returns an error that puts the item back for d without counting an attempt.
-func Snooze(d time.Duration) error { return &snoozeError{delay: max(d, 0)} }
+func Snooze(d time.Duration) error { return &snoozeError{delay: bounded(d)} }
 
 // PutBack is Snooze for a handler that did not start: it is not logged as the handler's
 // decision, and a suspect stays one.
-func PutBack(d time.Duration) error { return &snoozeError{delay: max(d, 0), notStarted: true} }
+func PutBack(d time.Duration) error { return &snoozeError{delay: bounded(d), notStarted: true} }
 
 // Unhandled is Snooze for an item that has no handler in this process (D-17).
 func Unhandled(d time.Duration) error {
-	return &snoozeError{delay: max(d, 0), unhandled: true, notStarted: true}
+	return &snoozeError{delay: bounded(d), unhandled: true, notStarted: true}
 }
 
 // ErrSettled is returned by a handler that settled its item itself, in a transaction of its

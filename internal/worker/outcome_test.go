@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"slices"
@@ -34,6 +35,11 @@ func TestMain(m *testing.M) {
 // exact is a policy without jitter.
 func exact(attempts int) func(string) worker.RetryPolicy {
 	return func(string) worker.RetryPolicy { return worker.RetryPolicy{MaxAttempts: attempts} }
+}
+
+// atOnce is a policy without delays.
+func atOnce(string) worker.RetryPolicy {
+	return worker.RetryPolicy{MaxAttempts: 10, Delay: func(int) time.Duration { return 0 }}
 }
 
 // once answers the first execution of an item with err, later ones with nil.
@@ -119,6 +125,90 @@ func TestRetryAfterSetsTheDelay(t *testing.T) {
 		wantPlace(t, s, id, ready, 1)
 		advance(2 * time.Second)
 		wantPlace(t, s, id, acked, 1)
+	})
+}
+
+// D-403: the later of what RetryAfter asks for and the policy's backoff holds.
+func TestRetryAfterNeverShortens(t *testing.T) {
+	overflowed := func(seconds int64) time.Duration { return time.Duration(seconds) * time.Second }
+	for _, tt := range []struct {
+		asked, want time.Duration
+	}{
+		{0, 20 * time.Second}, {-time.Hour, 20 * time.Second}, {math.MinInt64, 20 * time.Second}, {overflowed(9_300_000_000), 20 * time.Second},
+		{19 * time.Second, 20 * time.Second}, {20 * time.Second, 20 * time.Second}, {21 * time.Second, 21 * time.Second}, {1 << 62, 1 << 62}, {math.MaxInt64, 290 * 365 * 24 * time.Hour},
+	} {
+		for name, err := range map[string]error{"RetryAfter": worker.RetryAfter(tt.asked, errBoom), "AskForTime": worker.AskForTime(tt.asked, errBoom)} {
+			bubble(t, func(t *testing.T, s *store) {
+				s.add(1, "t", 0)
+				policy := worker.RetryPolicy{MaxAttempts: 3, Delay: func(n int) time.Duration { return 20 * time.Second * time.Duration(n) }}
+				r := newRig(s, worker.Config[payload]{Policy: func(string) worker.RetryPolicy { return policy }}, once(err))
+				r.start()
+				advance(time.Second)
+				r.end()
+				var got []time.Duration
+				for _, c := range r.link.calls("exchange") {
+					for _, retry := range c.done.Retries {
+						got = append(got, *retry.Delay)
+					}
+				}
+				if len(got) != 1 || got[0] != tt.want {
+					t.Errorf("%s(%v): again after %v, want %v", name, tt.asked, got, tt.want)
+				}
+			})
+		}
+	}
+}
+
+// D-403: an answer that only asks for time counts no attempt as long as the attempts of the policy
+// would span. Then each counts, and the delays of the policy hold as always.
+func TestAskForTime(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		id := s.add(1, "t", 0)[0]
+		r := newRig(s, worker.Config[payload]{Policy: exact(4)}, func(context.Context, item) error { // spans 1+2+4 s
+			return fmt.Errorf("at the door: %w", worker.AskForTime(0, errBoom))
+		})
+		r.start()
+		defer r.end()
+		advance(6900 * time.Millisecond)
+		if e := wantPlace(t, s, id, ready, 0); e.reason != "at the door: boom" {
+			t.Errorf("reason %q", e.reason)
+		}
+		if runs := wantRuns(t, r, id, 7); len(runs) != 7 || runs[6].retry != 0 { // at 0, 1 … 6 s
+			t.Fatalf("not seven that do not count: %+v", runs)
+		}
+		advance(5 * time.Minute) // counted at 7, 8, 10 and 14 s
+		wantPlace(t, s, id, dead, 3)
+		runs := wantRuns(t, r, id, 11)
+		if took := runs[len(runs)-1].start.Sub(runs[7].start); took < 7*time.Second || took > 7100*time.Millisecond {
+			t.Errorf("the attempts that count took %v, want about 7s", took)
+		}
+		if len(r.logs.lines("counted=false")) != 7 || len(r.logs.lines("counted=true")) != 3 {
+			t.Errorf("the log says %v", r.logs.lines("counted="))
+		}
+	})
+}
+
+// D-403: whatever else an error says comes first, and a policy without a limit counts nothing.
+func TestAskForTimeBeside(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		final, single, forever := s.add(1, "final", 0)[0], s.add(1, "single", 0)[0], s.add(1, "forever", 0)[0]
+		policy := func(topic string) worker.RetryPolicy {
+			return worker.RetryPolicy{MaxAttempts: map[string]int{"final": 5, "single": 1}[topic]}
+		}
+		r := newRig(s, worker.Config[payload]{Policy: policy}, func(_ context.Context, i item) error {
+			if err := worker.AskForTime(time.Hour, errBoom); i.Topic != "final" {
+				return err
+			} else {
+				return worker.Permanent(err)
+			}
+		})
+		r.start()
+		defer r.end()
+		advance(100*time.Hour + time.Minute)
+		wantPlace(t, s, final, dead, 0)
+		wantPlace(t, s, single, dead, 0)
+		wantPlace(t, s, forever, ready, 0)
+		wantRuns(t, r, forever, 101)
 	})
 }
 

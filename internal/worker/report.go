@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"time"
 )
 
 // What is logged about attempts that did not succeed (OBX-105, D-117).
@@ -27,13 +26,13 @@ func (l *Loop[M]) reportFailure(t *task[M], policy RetryPolicy, err error, r *re
 		"attempt", attempt, "of", policy.MaxAttempts, "retry_in", r.delay, "final", final, "error", errorLine(err))
 }
 
-// reportRetryAfter logs that a handler chose the delay before the next attempt.
-func (l *Loop[M]) reportRetryAfter(t *task[M], policy RetryPolicy, err error, delay time.Duration) {
+// reportRetryAfter logs that a handler said when the next attempt may begin.
+func (l *Loop[M]) reportRetryAfter(t *task[M], policy RetryPolicy, err error, r *result) {
 	if !l.infoEnabled() {
 		return
 	}
 	l.cfg.Logger.Info("handler asked for another attempt", "topic", t.item.Topic, "message_id", t.item.MessageID.String(),
-		"attempt", t.item.Retry+1, "of", policy.MaxAttempts, "retry_in", delay, "error", errorLine(err))
+		"attempt", t.item.Retry+1, "of", policy.MaxAttempts, "counted", !r.uncounted, "retry_in", r.delay, "error", errorLine(err))
 }
 
 // reportSnooze logs that a handler put its item back, which counts as no attempt.

@@ -74,7 +74,7 @@ func TestWhatAHandlerAskedForIsInformation(t *testing.T) {
 		defer r.end()
 		advance(5 * time.Minute)
 		for _, want := range [][]string{
-			{"level=INFO", `msg="handler asked for another attempt"`, "topic=later message_id=message-1 attempt=1 of=2 retry_in=42s error=\"busy: boom\""},
+			{"level=INFO", `msg="handler asked for another attempt"`, "topic=later message_id=message-1 attempt=1 of=2 counted=true retry_in=42s error=\"busy: boom\""},
 			{"level=ERROR", `msg="handler failed"`, "topic=later message_id=message-1 attempt=2 of=2 retry_in=0s final=true error=\"busy: boom\""},
 			{"level=INFO", `msg="handler put its message off"`, "topic=snooze message_id=message-2 attempt=1 retry_in=1m0s"},
 		} {

@@ -56,9 +56,31 @@ func (p RetryPolicy) Limit(err error, failures int) error {
 
 // Wait returns the delay after so many failures, with jitter, never negative.
 func (p RetryPolicy) Wait(failures int) time.Duration {
-	delay := Backoff
+	return bounded(engine.Jitter(p.delay(failures), min(max(p.Jitter, 0), 1)))
+}
+
+func (p RetryPolicy) delay(failures int) time.Duration {
 	if p.Delay != nil {
-		delay = p.Delay
+		return p.Delay(failures)
 	}
-	return max(0, engine.Jitter(delay(failures), min(max(p.Jitter, 0), 1)))
+	return Backoff(failures)
+}
+
+// periodDelays is how many delays of a policy are added up: those that follow are taken to be
+// as long as the last of them.
+const periodDelays = 1000
+
+// Within reports whether an item that has been claimable for so long would have attempts left if
+// every one had failed at once.
+func (p RetryPolicy) Within(age time.Duration) bool {
+	if p.MaxAttempts <= 0 {
+		return true
+	}
+	delays := p.MaxAttempts - 1
+	var sum, last float64 // the sum may be more than a Duration holds
+	for i := range min(delays, periodDelays) {
+		last = float64(max(0, p.delay(i+1)))
+		sum += last
+	}
+	return float64(age) < sum+float64(max(0, delays-periodDelays))*last
 }

@@ -76,6 +76,33 @@ func TestJitterIsBounded(t *testing.T) {
 	}
 }
 
+// D-403: a policy spans the sum of its delays, also where there are more of them than are added up,
+// or more than a Duration holds; without a maximum it never ends.
+func TestWithin(t *testing.T) {
+	second := func(int) time.Duration { return time.Second }
+	for _, tt := range []struct {
+		p    worker.RetryPolicy
+		want time.Duration // the first age that is not within
+	}{
+		{worker.RetryPolicy{MaxAttempts: 1}, 0},
+		{worker.RetryPolicy{MaxAttempts: 2}, time.Second},
+		{worker.RetryPolicy{MaxAttempts: 10, Jitter: 1}, 243 * time.Second},
+		{worker.RetryPolicy{MaxAttempts: 1001, Delay: second}, 1000 * time.Second},
+		{worker.RetryPolicy{MaxAttempts: 1_000_000, Delay: second}, 999_999 * time.Second},
+		{worker.RetryPolicy{MaxAttempts: math.MaxInt, Delay: func(int) time.Duration { return 0 }}, 0},
+		{worker.RetryPolicy{MaxAttempts: 3, Delay: func(n int) time.Duration { return time.Duration(2*n-3) * time.Hour }}, time.Hour},
+	} {
+		if tt.p.Within(tt.want) || tt.want > 0 && !tt.p.Within(tt.want-1) {
+			t.Errorf("%d attempts do not span %v", tt.p.MaxAttempts, tt.want)
+		}
+	}
+	for _, p := range []worker.RetryPolicy{{}, {MaxAttempts: math.MaxInt}, {MaxAttempts: 9, Delay: func(int) time.Duration { return math.MaxInt64 }}} {
+		if !p.Within(math.MaxInt64) {
+			t.Errorf("%d attempts end", p.MaxAttempts)
+		}
+	}
+}
+
 // D-15: the constructors of handlers' errors with nil and unusual values.
 func TestVerdictsOfNothing(t *testing.T) {
 	if worker.Permanent(nil) != nil {

@@ -118,7 +118,7 @@ func (m *simulation) settling(q int, done *worker.Settlement) {
 		switch {
 		case r == nil || !r.ended || t.Delay == nil:
 			m.complain("item %d counts an attempt that was not made: %v", t.ID, r)
-		case r.how == retriesAfter && *t.Delay != r.delay, (r.how == fails || r.how == panics || r.how == exits) && *t.Delay != policyDelay(r.retry+1):
+		case r.how == retriesAfter && *t.Delay != max(r.delay, policyDelay(r.retry+1)), (r.how == fails || r.how == panics || r.how == exits) && *t.Delay != policyDelay(r.retry+1):
 			m.complain("item %d is retried after %v: %v", t.ID, *t.Delay, r)
 		case r.how == succeeds || r.how == snoozes || r.how == failsForGood || m.policy().Exhausted(r.retry+1):
 			m.complain("item %d is retried: %v", t.ID, r)

@@ -72,6 +72,8 @@ type Retry struct {
 	Delay *time.Duration // nil: the default backoff
 	Error string
 	Yield bool // the items behind it in its line go on
+	// Uncounted means that the attempt does not count.
+	Uncounted bool
 }
 
 // Failure ends an item for good.

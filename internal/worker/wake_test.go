@@ -263,7 +263,7 @@ func TestStopEmptyRunsImmediateRetries(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, s *store) {
 				ids := s.add(20, "t", 0)
-				r := newRig(s, worker.Config[payload]{StopEmpty: true, Concurrency: 1}, once(err))
+				r := newRig(s, worker.Config[payload]{StopEmpty: true, Concurrency: 1, Policy: atOnce}, once(err))
 				r.start()
 				advance(10 * time.Second)
 				wantReturned(t, r)

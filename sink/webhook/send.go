@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -22,7 +23,8 @@ const (
 	answerDrained = 64 << 10 // bytes that are read so that the connection can be used again
 )
 
-// Bounds of Retry-After.
+// Bounds of Retry-After. A policy may have no delays: the lower one keeps an endpoint from being
+// asked all the time.
 const (
 	minRetryAfter = time.Second
 	maxRetryAfter = 24 * time.Hour
@@ -79,10 +81,14 @@ func (s *Sink) outcome(e *prepared, answer *http.Response, text []byte) error {
 	if code == http.StatusGone {
 		return fmt.Errorf("%w: %w", err, errGone)
 	}
-	if wait, ok := retryAfter(answer.Header.Get("Retry-After"), s.now()); ok {
-		return outbox.RetryAfter(wait, err)
+	wait, ok := retryAfter(answer.Header.Get("Retry-After"), s.now())
+	switch {
+	case !ok:
+		return err
+	case code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable:
+		return worker.AskForTime(wait, err) // it says nothing of the message
 	}
-	return err
+	return outbox.RetryAfter(wait, err)
 }
 
 // said returns the text of an answer for an error: one line, without what is secret of the

@@ -33,9 +33,9 @@ func TestStatus(t *testing.T) {
 		{308, []string{"Location", "/elsewhere"}, outbox.Ready, 0},
 		{400, nil, outbox.Ready, 0},
 		{404, nil, outbox.Ready, 0},
-		{429, []string{"Retry-After", "7200"}, outbox.Ready, 7000 * time.Second},
+		{429, nil, outbox.Ready, 0},
 		{500, nil, outbox.Ready, 0},
-		{503, []string{"Retry-After", "7200"}, outbox.Ready, 7000 * time.Second},
+		{500, []string{"Retry-After", "7200"}, outbox.Ready, 7000 * time.Second},
 		{503, []string{"Retry-After", "soon"}, outbox.Ready, 0},
 	} {
 		r.answers(tt.status, tt.header...)
@@ -54,6 +54,48 @@ func TestStatus(t *testing.T) {
 		}
 		if tt.want != outbox.Done && (i.RetryCount != 1 || !strings.Contains(i.LastError, http.StatusText(tt.status))) {
 			t.Errorf("%d: %d failed, %q", tt.status, i.RetryCount, i.LastError)
+		}
+	}
+}
+
+// D-403, D-224: 429 and 503 with Retry-After only ask for time. No attempt is counted, and the later
+// of the header and the policy holds, as long as the attempts of the policy would span.
+func TestAnswerThatAsksForTime(t *testing.T) {
+	t.Parallel()
+	db := dbtest.OpenSQLite(t)
+	r := newReceiver(t)
+	day := func(int) time.Duration { return 24 * time.Hour }
+	for _, status := range []int{429, 503} {
+		for after, atLeast := range map[string]time.Duration{
+			"0": time.Hour, "1": time.Hour, "7200": 2 * time.Hour, "99999999999999999999": 24 * time.Hour,
+			time.Now().Add(-2 * time.Minute).UTC().Format(http.TimeFormat): time.Hour, time.Now().Add(3 * time.Hour).UTC().Format(http.TimeFormat): 3*time.Hour - time.Minute,
+		} {
+			r.answers(status, "Retry-After", after)
+			p := start(t, db, Options{Endpoint: &Endpoint{URL: r.URL}, PauseAfter: -1})
+			p.Sink.Handle("t", outbox.HandlerOptions{Retry: &outbox.RetryPolicy{MaxAttempts: 2, Delay: func(int) time.Duration { return time.Hour }}})
+			p.Sink.Handle("last", outbox.HandlerOptions{Retry: &outbox.RetryPolicy{MaxAttempts: 1, Delay: day}}) // spans nothing
+			id, last := p.enqueue(outbox.Message{Topic: "t"}), p.enqueue(outbox.Message{Topic: "last"})
+			for range 3 {
+				began := time.Now()
+				p.run()
+				i := p.info(id)
+				if i.Status != outbox.Ready || i.RetryCount != 0 || !strings.Contains(i.LastError, http.StatusText(status)) {
+					t.Errorf("%d after %s: %s, %d attempts: %q", status, after, i.Status, i.RetryCount, i.LastError)
+				}
+				if wait := i.NextAttemptAt.Sub(began); wait < atLeast-time.Second {
+					t.Errorf("%d after %s: again in %v, want %v", status, after, wait, atLeast)
+				}
+				_, err := p.Outbox.Reschedule(t.Context(), time.Now(), i.Position)
+				must(t, err)
+			}
+			if i := p.info(last); i.Status != outbox.Failed {
+				t.Errorf("%d after %s: %s", status, after, i.Status)
+			}
+			r.answers(204)
+			p.run()
+			if i := p.info(id); i.Status != outbox.Done {
+				t.Errorf("%d after %s: %s", status, after, i.Status)
+			}
 		}
 	}
 }

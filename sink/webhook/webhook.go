@@ -228,13 +228,13 @@ func (o *Options) defaults() {
 // at the end; see outbox.Outbox.Handle. Options without a Retry get that of this package.
 // It also registers what pauses the topic, for the topic PauseTopic followed by this one.
 func (s *Sink) Handle(topic string, opts ...outbox.HandlerOptions) {
-	var o outbox.HandlerOptions
-	if len(opts) > 0 {
-		o = opts[0]
+	opts = slices.Clone(opts)
+	if len(opts) == 0 {
+		opts = make([]outbox.HandlerOptions, 1)
 	}
-	if o.Retry == nil {
+	if opts[0].Retry == nil {
 		policy := Retry()
-		o.Retry = &policy
+		opts[0].Retry = &policy
 	}
 	prefix, isPattern := strings.CutSuffix(topic, "*")
 	if !isPattern {
@@ -242,7 +242,7 @@ func (s *Sink) Handle(topic string, opts ...outbox.HandlerOptions) {
 	}
 	s.on.Handle(topic, outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
 		return s.deliver(ctx, strings.TrimPrefix(m.Topic, prefix), m)
-	}), o)
+	}), opts...)
 	s.on.Handle(PauseTopic+topic, outbox.HandlerFunc(s.circuits.fire))
 }
 

@@ -42,6 +42,8 @@ type Abandoned struct {
 	Delay *time.Duration // nil: the usual backoff
 	Error *string        `text:"any"`
 	Yield bool           // the next with their ordering keys may be claimed meanwhile
+	// Uncounted means that the attempt does not count, and is not kept among the failed ones.
+	Uncounted bool
 }
 
 // OutboxAbandon puts messages back for another attempt and returns how many there were.

@@ -135,9 +135,9 @@ func open(config *pgxpool.Config, l *engine.Library, opts []Options) (*DB, error
 func New(pool *pgxpool.Pool, opts ...Options) (*DB, error) { return build(pool, nil, opts) }
 
 func build(pool *pgxpool.Pool, l *engine.Library, opts []Options) (*DB, error) {
-	var o Options
-	if len(opts) > 0 {
-		o = opts[0]
+	o, err := engine.Option(opts)
+	if err != nil {
+		return nil, err
 	}
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("postgres: options: %w", err)

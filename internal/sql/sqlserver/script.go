@@ -19,9 +19,9 @@ func (db *DB) Script(from, to int) (string, error) { return scriptOf(db.folder, 
 
 // Script returns what DB.Script does, without a database.
 func Script(from, to int, opts ...Options) (string, error) {
-	var o Options
-	if len(opts) > 0 {
-		o = opts[0]
+	o, err := engine.Option(opts)
+	if err != nil {
+		return "", err
 	}
 	folder, err := engine.Load(folder(), engine.Names{Schema: cmp.Or(o.Schema, defaultSchema), Prefix: o.Prefix})
 	if err != nil {

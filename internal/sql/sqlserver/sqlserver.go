@@ -126,9 +126,9 @@ func open(config *msdsn.Config, gate engine.Gate, l *engine.Library, opts []Opti
 func New(pool *sql.DB, opts ...Options) (*DB, error) { return build(pool, nil, opts) }
 
 func build(pool *sql.DB, l *engine.Library, opts []Options) (*DB, error) {
-	var o Options
-	if len(opts) > 0 {
-		o = opts[0]
+	o, err := engine.Option(opts)
+	if err != nil {
+		return nil, err
 	}
 	if pool == nil {
 		return nil, engine.Invalid("pool", "nil")

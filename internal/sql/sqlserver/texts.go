@@ -10,9 +10,9 @@ import (
 // Texts returns the statements by the texts that are sent for them, in transactions of
 // pawl's own and in a caller's. The tests' server recognizes operations by these.
 func Texts(opts ...Options) (map[string]*engine.Statement, error) {
-	var o Options
-	if len(opts) > 0 {
-		o = opts[0]
+	o, err := engine.Option(opts)
+	if err != nil {
+		return nil, err
 	}
 	folder, err := engine.Load(folder(), engine.Names{Schema: cmp.Or(o.Schema, defaultSchema), Prefix: o.Prefix})
 	if err != nil {

@@ -1,9 +1,9 @@
 -- Abandon runs: back to ready with one more retry, after a delay (null: backoff). p_yield: the
 -- next messages with their ordering keys may be claimed; when the delay is over they come first
--- among those that wait then.
+-- among those that wait then. p_uncounted: not one more, and no attempt is kept.
 CREATE OR REPLACE FUNCTION pawl.outbox_abandon_runs(p_owner uuid[], p_lo bigint[], p_n integer[], p_delay interval[], p_error text[],
                                                     p_worker text DEFAULT NULL, p_keep integer DEFAULT 5,
-                                                    p_yield boolean[] DEFAULT NULL) RETURNS bigint LANGUAGE plpgsql VOLATILE
+                                                    p_yield boolean[] DEFAULT NULL, p_uncounted boolean[] DEFAULT NULL) RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
 DECLARE
   v_got      bigint;
@@ -16,10 +16,11 @@ BEGIN
     PERFORM pawl.check_isolation('abandon');
   END IF;
   WITH t AS MATERIALIZED (
-    SELECT x.lo, x.n, x.lane, coalesce(r.yield, false) AS yield, x.retry + 1 AS retry, r.error, clock_timestamp() + coalesce(r.delay, pawl.outbox_backoff(x.retry)) AS at
-      FROM unnest(p_owner, p_lo, p_n, p_delay, p_error, p_yield) r(owner, lo, n, delay, error, yield), LATERAL pawl.outbox_take(r.owner, r.lo, r.n) x),
+    SELECT x.lo, x.n, x.lane, coalesce(r.yield, false) AS yield, coalesce(r.uncounted, false) AS uncounted,
+           CASE WHEN r.uncounted THEN x.retry ELSE x.retry + 1 END AS retry, r.error, clock_timestamp() + coalesce(r.delay, pawl.outbox_backoff(x.retry)) AS at
+      FROM unnest(p_owner, p_lo, p_n, p_delay, p_error, p_yield, p_uncounted) r(owner, lo, n, delay, error, yield, uncounted), LATERAL pawl.outbox_take(r.owner, r.lo, r.n) x),
   b AS MATERIALIZED (
-    SELECT i AS id, t.retry, t.at, t.error, t.yield FROM t, generate_series(t.lo, t.lo + t.n - 1) i),
+    SELECT i AS id, t.retry, t.at, t.error, t.yield, t.uncounted FROM t, generate_series(t.lo, t.lo + t.n - 1) i),
   e AS (
     INSERT INTO pawl.outbox_exception AS e (id, status, retry_count, next_attempt_at, last_error, updated_at)
     SELECT b.id, 0, b.retry, b.at, b.error, clock_timestamp() FROM b ORDER BY b.id
@@ -28,9 +29,10 @@ BEGIN
   q AS (
     INSERT INTO pawl.outbox_ready (lane, at, lo, n, retry) SELECT t.lane, t.at, t.lo, t.n, t.retry FROM t WHERE NOT t.yield
     UNION ALL SELECT m.lane, b.at, b.id, 1, b.retry FROM b JOIN pawl.outbox_message m ON m.id = b.id WHERE b.yield)
-  SELECT count(*), array_agg(b.id), array_agg(b.retry), array_agg(b.error), array_agg(b.id) FILTER (WHERE b.yield)
+  SELECT count(*), array_agg(b.id) FILTER (WHERE NOT b.uncounted), array_agg(b.retry) FILTER (WHERE NOT b.uncounted),
+         array_agg(b.error) FILTER (WHERE NOT b.uncounted), array_agg(b.id) FILTER (WHERE b.yield)
     INTO v_got, v_ids, v_attempts, v_errors, v_yield FROM b;
-  IF v_got > 0 THEN
+  IF v_ids IS NOT NULL THEN
     PERFORM pawl.outbox_attempted(v_ids, v_attempts, v_errors, p_worker, p_keep);
   END IF;
   IF v_yield IS NOT NULL THEN

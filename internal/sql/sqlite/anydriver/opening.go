@@ -26,7 +26,7 @@ func OpenerWith(connect Connect) engine.Opener {
 			return nil, engine.Invalid("schema", "SQLite has none, only a prefix")
 		}
 		path = strings.TrimPrefix(path, "//")
-		db, err := openFile(connect, path, o.Library, options([]Options{{Prefix: o.Prefix, Logger: o.Logger}}))
+		db, err := openFile(connect, path, o.Library, Options{Prefix: o.Prefix, Logger: o.Logger}.withDefaults())
 		if err != nil {
 			return nil, err
 		}

@@ -23,7 +23,10 @@ func New(pool *sql.DB, opts ...Options) (*DB, error) {
 	if most := pool.Stats().MaxOpenConnections; most > 0 && most <= reserved {
 		return nil, fmt.Errorf("sqlite: the pool allows %d connections, pawl needs %d for itself", most, reserved)
 	}
-	o := options(opts)
+	o, err := options(opts)
+	if err != nil {
+		return nil, err
+	}
 	if err := checkPool(pool, o); err != nil {
 		return nil, err
 	}

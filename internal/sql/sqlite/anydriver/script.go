@@ -17,7 +17,11 @@ func (db *DB) Script(from, to int) (string, error) { return scriptOf(db.folder, 
 
 // Script is DB.Script without a database.
 func Script(from, to int, opts ...Options) (string, error) {
-	folder, err := engine.Load(folder(), engine.Names{Prefix: options(opts).Prefix})
+	o, err := options(opts)
+	if err != nil {
+		return "", err
+	}
+	folder, err := engine.Load(folder(), engine.Names{Prefix: o.Prefix})
 	if err != nil {
 		return "", err
 	}

@@ -190,7 +190,7 @@ func abandon(t *txn, o op.OutboxAbandon) (int64, error) {
 					return err
 				}
 			}
-			if err := retryLater(t, r, at, attempt{a.Error, &o.Worker, o.Keep}); err != nil {
+			if err := retryLater(t, r, at, a.Uncounted, attempt{a.Error, &o.Worker, o.Keep}); err != nil {
 				return err
 			}
 		}
@@ -214,12 +214,18 @@ func (a attempt) failed(t *txn, id, number int64) error {
 	return err
 }
 
-// retryLater puts a run back into ready with one more attempt counted.
-func retryLater(t *txn, r run, at int64, a attempt) error {
-	r.At, r.Retry = at, r.Retry+1
+// retryLater puts a run back into ready, with one more attempt counted unless it is uncounted.
+func retryLater(t *txn, r run, at int64, uncounted bool, a attempt) error {
+	r.At = at
+	if !uncounted {
+		r.Retry++
+	}
 	for id := r.Lo; id < r.end(); id++ {
 		if _, err := t.do(outboxExceptionUpsert{ID: id, RetryCount: r.Retry, NextAttemptAt: &at, Error: a.err}); err != nil {
 			return err
+		}
+		if uncounted {
+			continue
 		}
 		if err := a.failed(t, id, r.Retry); err != nil {
 			return err

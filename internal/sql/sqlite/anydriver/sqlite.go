@@ -99,7 +99,11 @@ type Connect func(dsn string) (driver.Connector, error)
 // Options say otherwise, with a driver that reads data sources' names as modernc.org/sqlite
 // does. path may also be a "file:" URI with the driver's parameters.
 func OpenWith(connect Connect, path string, opts ...Options) (*DB, error) {
-	return openFile(connect, path, nil, options(opts))
+	o, err := options(opts)
+	if err != nil {
+		return nil, err
+	}
+	return openFile(connect, path, nil, o)
 }
 
 func openFile(connect Connect, path string, l *engine.Library, o Options) (*DB, error) {
@@ -147,11 +151,12 @@ func (o *Options) Validate() error {
 	return cmp.Or(engine.CheckOption("StatementTimeout", o.StatementTimeout, 1, 0), engine.CheckOption("WatchEvery", o.WatchEvery, 1, 0))
 }
 
-func options(opts []Options) Options {
-	var o Options
-	if len(opts) > 0 {
-		o = opts[0]
-	}
+func options(opts []Options) (Options, error) {
+	o, err := engine.Option(opts)
+	return o.withDefaults(), err
+}
+
+func (o Options) withDefaults() Options {
 	if o.StatementTimeout == 0 {
 		o.StatementTimeout = defaultTimeout
 	}
