@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -230,12 +231,15 @@ func (h *heat) of(t *testing.T, call string) float64 {
 	return h.work
 }
 
-// D-405: one value on 50 000 rows is as cheap as many: no routine does more than its share of what it does on
-// 10 000, whatever the statistics say.
+// D-405: one value on five times as many rows, up to 50 000 with PAWL_LONG, costs no routine more than its share,
+// whether the planner knows nothing of the tables, knows them as empty, or as they are.
 func TestOneHotValue(t *testing.T) {
 	db := dbtest.OpenPostgres(t)
 	h := newHeat(t, db)
-	const few, many = 1_000, 5_000
+	few, many := 1_000, 5_000
+	if os.Getenv("PAWL_LONG") != "" {
+		few, many = 10_000, 50_000
+	}
 	tables := "ANALYZE pawl.outbox_message, pawl.outbox_ready, pawl.outbox_claim, pawl.outbox_done, pawl.outbox_exception, pawl.outbox_attempt, pawl.outbox_order, pawl.outbox_join, " +
 		"pawl.outbox_join_member, pawl.outbox_join_wait, pawl.outbox_join_result, pawl.outbox_lane, pawl.outbox_limit_claim, pawl.outbox_unique, pawl.timer, pawl.job_run, pawl.inbox"
 	for _, known := range []bool{false, true} {
