@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
@@ -38,26 +39,37 @@ func TestOrderWhileAMessageIsLocked(t *testing.T) {
 	}
 }
 
-// D-211: messages of a key that is left, more than a claim puts in order at once, do not hide those of others.
+// D-211, D-405: messages of a key that is left, more than a claim puts in order at once, do not hide those
+// of others, whether they were due at once or later.
 func TestOrderBehindManyThatAreLeft(t *testing.T) {
 	t.Parallel()
-	d := dbtest.OpenPostgres(t)
-	f := &fixture{Outbox: outbox.New(d, outbox.Options{}), t: t, db: d}
-	f.inOrder("a1")
-	owner, msgs := f.next("a1")
-	tx := f.begin()
-	if _, err := tx.ExecContext(t.Context(), "SELECT "+d.Table("outbox_ack")+"($1, ARRAY[$2::bigint])", owner.String(), int64(msgs[0].Position)); err != nil {
-		t.Fatal(err)
+	for name, due := range map[string]time.Time{"at once": {}, "later": time.Now().Add(-time.Minute)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := dbtest.OpenPostgres(t)
+			f := &fixture{Outbox: outbox.New(d, outbox.Options{}), t: t, db: d}
+			keyed := func(name string) outbox.Message {
+				m := withKey(name)
+				m.Due = due
+				return m
+			}
+			f.inOrder("a1")
+			owner, msgs := f.next("a1")
+			tx := f.begin()
+			if _, err := tx.ExecContext(t.Context(), "SELECT "+d.Table("outbox_ack")+"($1, ARRAY[$2::bigint])", owner.String(), int64(msgs[0].Position)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := f.EnqueueBatch(t.Context(), slices.Repeat([]outbox.Message{keyed("a2")}, 4100)); err != nil {
+				t.Fatal(err)
+			}
+			f.enqueue(keyed("b1"))
+			f.take("b1")
+			if err := tx.Commit(); err != nil {
+				t.Fatal(err)
+			}
+			f.take("a2")
+		})
 	}
-	if _, err := f.EnqueueBatch(t.Context(), slices.Repeat([]outbox.Message{withKey("a2")}, 4100)); err != nil {
-		t.Fatal(err)
-	}
-	f.inOrder("b1")
-	f.take("b1")
-	if err := tx.Commit(); err != nil {
-		t.Fatal(err)
-	}
-	f.take("a2")
 }
 
 // D-211: while the first of a key is being settled the next one is not claimed, nor lost, and a

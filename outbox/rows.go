@@ -57,7 +57,7 @@ func (en *entry) readyAt() *time.Time {
 	if en.due != nil || en.kind != engine.Ordered {
 		return en.due
 	}
-	at := ordering.At()
+	at := ordering.At(en.msg.orderingKey())
 	return &at
 }
 

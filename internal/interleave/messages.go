@@ -33,7 +33,7 @@ func Enqueue(lo int64, n int) Action { return enqueue(lo, n, "", nil) }
 
 // EnqueueKeyed writes a message with an ordering key.
 func EnqueueKeyed(id int64, key string) Action {
-	at := ordering.At()
+	at := ordering.At(key)
 	return enqueue(id, 1, key, &at)
 }
 

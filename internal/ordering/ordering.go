@@ -3,6 +3,9 @@
 package ordering
 
 import (
+	"crypto/md5" //nolint:gosec // spreads keys, as computed in SQL
+	"encoding/binary"
+	"encoding/json"
 	"maps"
 	"time"
 )
@@ -35,6 +38,23 @@ func Take(headers map[string]string) (rest map[string]string, key string) {
 	return headers, key
 }
 
+// Groups is how many times At may return: -Groups µs … -1 µs from 1970.
+const Groups = 1 << 32
+
 // At returns the time at which messages with a key become ready that are due at once: always the
-// same one, so that a clock that is set back changes no order.
-func At() time.Time { return time.Unix(0, 0).UTC() }
+// same one, so that a clock that is set back changes no order. It lies before 1970, in the 72 minutes
+// of 2³² microseconds: each key has one, so that where messages lie in order of time, claims find
+// those of a key behind any number of others.
+func At(key string) time.Time {
+	sum := md5.Sum([]byte(key))
+	return time.UnixMicro(-1 - int64(binary.BigEndian.Uint32(sum[:]))).UTC()
+}
+
+// AtOf returns At of the key in headers, which are JSON.
+func AtOf(headers *string) time.Time {
+	var all map[string]string
+	if headers != nil && json.Unmarshal([]byte(*headers), &all) != nil {
+		all = nil // another program wrote them
+	}
+	return At(all[Header])
+}

@@ -1,4 +1,4 @@
-SELECT CASE WHEN r.at = pawl.at_once() THEN m.created_at ELSE r.at END AS at,
+SELECT coalesce(pawl.planned(r.at), CASE WHEN r.lo IS NOT NULL THEN m.created_at END) AS at,
        pawl.sure(r.lane <> m.lane AND NOT EXISTS (SELECT 1 FROM pawl.outbox_lane l WHERE l.id = r.lane)) AS aside,
        e.next_attempt_at, e.updated_at, w.join_id, coalesce(r.suspect, 0) AS suspect,
        (SELECT h.message_id FROM pawl.outbox_order o JOIN pawl.outbox_order b ON b.lane = o.lane AND b."key" = o."key" AND b.id <> o.id

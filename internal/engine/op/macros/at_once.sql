@@ -1,3 +1,4 @@
 -- at_once()
--- The time at which messages with ordering keys become ready that are due at once.
+-- The last of the times at which messages with ordering keys become ready that are due at once: a
+-- message's says its key's group (ordering.At).
 'epoch'

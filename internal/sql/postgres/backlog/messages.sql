@@ -20,7 +20,7 @@ total AS MATERIALIZED (
 topic AS MATERIALIZED (
   SELECT p.state, p.queue, t.topic, count(*) AS n, min(t.at) AS at
     FROM share s, part p, LATERAL (
-      SELECT m.topic, coalesce(nullif(r.at, 'epoch'), m.created_at) AS at FROM (
+      SELECT m.topic, coalesce(pawl.planned(r.at), m.created_at) AS at FROM (
         SELECT x.at, x.lo, x.n FROM pawl.outbox_ready x WHERE x.lane = p.id AND x.at > p.after AND x.at <= p.upto ORDER BY x.at, x.lo LIMIT s.runs) r,
         LATERAL (SELECT y.topic, y.created_at FROM pawl.outbox_message y WHERE y.id >= r.lo AND y.id < r.lo + r.n OFFSET 0) m LIMIT s.messages) t
    GROUP BY p.state, p.queue, t.topic

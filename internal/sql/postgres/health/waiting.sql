@@ -1,7 +1,7 @@
 SELECT 'queue' AS kind, l.queue, l.id AS lane, pawl.micros(h.at) AS at, h.lo AS id, pawl.micros(@began - h.since) AS micros, h.topic
   FROM pawl.outbox_lane l
  CROSS JOIN LATERAL (
-   SELECT r.at, coalesce(nullif(r.at, 'epoch'), t.created_at) AS since, r.lo, t.topic FROM (
+   SELECT r.at, coalesce(pawl.planned(r.at), t.created_at) AS since, r.lo, t.topic FROM (
      SELECT r.at, r.lo, r.n FROM pawl.outbox_ready r WHERE r.lane = l.id AND r.at <= @began ORDER BY r.at, r.lo LIMIT 50) r
     CROSS JOIN LATERAL (
       SELECT m.topic, m.created_at FROM pawl.outbox_message m WHERE m.id >= r.lo AND m.id < r.lo + least(r.n, 50)

@@ -18,9 +18,9 @@ BEGIN
       FROM unnest(p_id, p_mid, p_topic, p_correlation, p_headers, p_payload, p_lane, p_due, p_supplied, p_position)
         u(id, mid, topic, correlation, headers, payload, lane, due, supplied, position)
      WHERE NOT EXISTS (SELECT FROM pawl.outbox_message x WHERE x.id = u.position AND x.message_id = u.mid)
-    ON CONFLICT DO NOTHING RETURNING id, lane, due_at),
+    ON CONFLICT DO NOTHING RETURNING id, lane, due_at, headers),
   r AS (
-    INSERT INTO pawl.outbox_ready (lane, at, lo, n) SELECT m.lane, pawl.ready_at(m.lane, m.due_at, v_now), m.id, 1 FROM m)
+    INSERT INTO pawl.outbox_ready (lane, at, lo, n) SELECT m.lane, pawl.ready_at(m.lane, m.due_at, v_now, pawl.group_at(pawl.outbox_ordering_key(m.headers))), m.id, 1 FROM m)
   SELECT count(*) INTO v_got FROM m;
   IF v_got < cardinality(p_id) THEN -- read with a new snapshot: the insert may have waited
     WITH m AS (
@@ -30,9 +30,9 @@ BEGIN
           u(id, mid, topic, correlation, headers, payload, lane, due, position)
        WHERE NOT EXISTS (SELECT FROM pawl.outbox_message x WHERE x.id IN (u.id, u.position) AND x.message_id = u.mid)
          AND NOT EXISTS (SELECT FROM pawl.outbox_message x WHERE x.message_id = u.mid AND x.supplied)
-      ON CONFLICT (message_id) WHERE supplied DO NOTHING RETURNING id, lane, due_at),
+      ON CONFLICT (message_id) WHERE supplied DO NOTHING RETURNING id, lane, due_at, headers),
     r AS (
-      INSERT INTO pawl.outbox_ready (lane, at, lo, n) SELECT m.lane, pawl.ready_at(m.lane, m.due_at, v_now), m.id, 1 FROM m)
+      INSERT INTO pawl.outbox_ready (lane, at, lo, n) SELECT m.lane, pawl.ready_at(m.lane, m.due_at, v_now, pawl.group_at(pawl.outbox_ordering_key(m.headers))), m.id, 1 FROM m)
     SELECT count(*) INTO v_more FROM m;
     v_got := v_got + v_more;
   END IF;

@@ -34,7 +34,7 @@ BEGIN
     v_found := CASE WHEN p_period IS NOT NULL THEN v_held.enqueued_at > v_now - p_period WHEN p_unbegun THEN v_waits ELSE v_waits OR v_runs END;
     EXIT WHEN NOT v_found;
     IF v_waits AND (p_replace OR p_debounce OR p_unbegun AND p_period IS NULL) THEN -- claims pass it over until this transaction has ended
-      SELECT nullif(r.at, 'epoch') INTO o_at FROM pawl.outbox_ready r
+      SELECT pawl.planned(r.at) INTO o_at FROM pawl.outbox_ready r
        WHERE r.lo = (SELECT max(x.lo) FROM pawl.outbox_ready x WHERE x.lo <= v_held.id) AND r.lo + r.n > v_held.id FOR UPDATE;
       CONTINUE WHEN NOT FOUND; -- it was moved
     END IF;

@@ -1,10 +1,13 @@
 package anydriver
 
 import (
+	"math"
+	"math/rand/v2"
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/ordering"
 )
 
 // Messages with ordering keys are enqueued to a lane from which nothing is claimed. A claim puts
@@ -19,11 +22,11 @@ func orderStatements() []engine.Operation {
 }
 
 type (
-	// outboxOrderPick reads due runs of a lane, oldest first.
+	// outboxOrderPick reads due runs of a lane from Low to High, oldest first.
 	outboxOrderPick struct {
 		engine.Rows[run]
-		Lane int64
-		Most int
+		Lane, Low, High int64
+		Most            int
 	}
 	// outboxOrderKeys reads the ordering keys of messages.
 	outboxOrderKeys struct {
@@ -79,8 +82,8 @@ type (
 	// outboxReadyEnqueue puts a message into ready that is enqueued to a lane.
 	outboxReadyEnqueue struct {
 		engine.Changes
-		Lane, Lo int64
-		DueAt    *time.Time
+		Lane, Lo, Group int64
+		DueAt           *time.Time
 	}
 	// outboxLaneQueue reads the queue of a lane.
 	outboxLaneQueue struct {
@@ -99,41 +102,82 @@ const (
 	atOnce = 0
 	// orderedRuns is how many runs are read at once, to be put in order.
 	orderedRuns = 100
-	// orderedMost bounds how many messages one claim puts in order, or a run more.
-	orderedMost = 10_000
+	// orderedMost bounds how many messages one claim puts in order of those that were due later, and
+	// of those that are due at once.
+	orderedMost = 500
+	// orderedEach bounds how many of those are of one key.
+	orderedEach = 50
 )
 
 // sequence puts messages of an ordered lane in order until as many heads were found, and reports
-// whether it registered a lane.
+// whether it registered a lane. What is due at once lies in groups, one a key (ordering.At). Of a
+// group some are put in order, and then those of the next, from a group that is chosen at
+// random: however many messages a key has, others are found behind them, and a claim is short.
 func sequence(t *txn, queue string, lane, heads int64) (registered bool, err error) {
-	for n := int64(0); n < orderedMost && heads > 0; {
-		due, err := rows(t, outboxOrderPick{Lane: lane, Most: orderedRuns})
+	due, err := rows(t, outboxOrderPick{Lane: lane, Low: math.MinInt64, High: math.MaxInt64, Most: 1})
+	if err != nil || len(due) == 0 {
+		return false, err
+	}
+	if registered, err = registerOrder(t, queue); err != nil {
+		return false, err
+	}
+	if _, _, err := sequencePart(t, queue, outboxOrderPick{Lane: lane, Low: atOnce, High: math.MaxInt64}, orderedMost, orderedMost, heads); err != nil {
+		return registered, err
+	}
+	start := -1 - rand.Int64N(ordering.Groups)
+	n, found, err := sequencePart(t, queue, outboxOrderPick{Lane: lane, Low: start, High: atOnce - 1}, orderedEach, orderedMost, heads)
+	if err != nil {
+		return registered, err
+	}
+	_, _, err = sequencePart(t, queue, outboxOrderPick{Lane: lane, Low: math.MinInt64, High: start - 1}, orderedEach, orderedMost-n, heads-found)
+	return registered, err
+}
+
+// sequencePart puts messages of a part of an ordered lane in order, of each time so many at most
+// and so many in all, until as many heads were found. It returns how many messages and heads.
+func sequencePart(t *txn, queue string, pick outboxOrderPick, each, most, heads int64) (n, found int64, err error) {
+	pick.Most = orderedRuns
+	at, of := int64(math.MinInt64), int64(0) // of the last time so many were put in order
+	for n < most && found < heads {
+		due, err := rows(t, pick)
 		if err != nil || len(due) == 0 {
-			return registered, err
-		}
-		if n == 0 {
-			if registered, err = registerOrder(t, queue); err != nil {
-				return false, err
-			}
+			return n, found, err
 		}
 		for _, r := range due {
-			found, err := sequenceRun(t, queue, r)
-			if err != nil {
-				return registered, err
+			if r.At != at {
+				at, of = r.At, 0
 			}
-			n += r.N
-			if heads -= found; heads <= 0 || n >= orderedMost {
+			some := min(r.N, each-of, most-n)
+			if some <= 0 {
+				continue
+			}
+			got, err := sequenceRun(t, queue, r, some)
+			if err != nil {
+				return n, found, err
+			}
+			n, of, found = n+some, of+some, found+got
+			if found >= heads {
 				break
 			}
 		}
+		if pick.Low = at; of >= each { // the others of this time are left
+			pick.Low++
+		}
 	}
-	return registered, nil
+	return n, found, nil
 }
 
-// sequenceRun puts the messages of a run in order, and returns how many of them may be claimed.
-func sequenceRun(t *txn, queue string, r run) (heads int64, err error) {
+// sequenceRun puts the first messages of a run in order, and returns how many of them may be claimed.
+func sequenceRun(t *txn, queue string, r run, some int64) (heads int64, err error) {
 	if _, err := t.do(outboxWithdrawDelete{Lo: r.Lo}); err != nil {
 		return 0, err
+	}
+	if rest := r; some < r.N {
+		rest.Lo, rest.N = r.Lo+some, r.N-some
+		if err := toReady(t, rest); err != nil {
+			return 0, err
+		}
+		r.N = some
 	}
 	messages, err := rows(t, outboxOrderKeys{Lo: r.Lo, End: r.end()})
 	if err != nil {
@@ -149,7 +193,7 @@ func sequenceRun(t *txn, queue string, r run) (heads int64, err error) {
 		}
 		one := r
 		one.Lo, one.N = m.ID, 1
-		if one.At == atOnce {
+		if one.At <= atOnce {
 			one.At = m.CreatedAt
 		}
 		one.Lane = engine.LaneID(queue, 0, kind)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/ordering"
 )
 
 // The operations of the outbox that take more than one statement on SQLite. All run under the
@@ -199,7 +200,7 @@ func enqueueOneOnce(t *txn, m *op.NewMessage) (id int64, err error) {
 	if err != nil || n == 0 {
 		return 0, err
 	}
-	_, err = t.do(outboxReadyEnqueue{Lane: m.Lane, Lo: once.ID, DueAt: m.DueAt})
+	_, err = t.do(outboxReadyEnqueue{Lane: m.Lane, Lo: once.ID, DueAt: m.DueAt, Group: ordering.AtOf(m.Headers).UnixMicro()})
 	return once.ID, err
 }
 

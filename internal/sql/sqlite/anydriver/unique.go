@@ -140,7 +140,7 @@ func debounce(t *txn, e *earlierMessage, m *op.NewMessage, k *op.NewKey) error {
 // replace cancels the earlier message.
 func replace(t *txn, e *earlierMessage, m *op.NewMessage, k *op.NewKey) error {
 	taken, err := discardWaiting(t, []int64{e.ID}, "replaced by "+uuid.UUID(m.MessageID).String())
-	if err != nil || k.Debounce || len(taken) == 0 || taken[0].At == atOnce {
+	if err != nil || k.Debounce || len(taken) == 0 || taken[0].At <= atOnce {
 		return err
 	}
 	at := time.UnixMicro(taken[0].At).UTC()

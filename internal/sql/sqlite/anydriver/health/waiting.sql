@@ -5,7 +5,7 @@ WITH first AS MATERIALIZED (
        AND NOT EXISTS (SELECT 1 FROM pawl.outbox_pause p WHERE p.kind = 'topic' AND p.name = m.topic AND NOT p.ending)) LIMIT 1) AS lo
     FROM pawl.outbox_lane l
    WHERE l.kind <> 2 AND NOT pawl.paused(l.queue))
-SELECT 'queue' AS kind, first.queue, first.lane, r.at, r.lo AS id, @now - coalesce(nullif(r.at, 0), (SELECT m.created_at FROM pawl.outbox_message m WHERE m.id = r.lo)) AS micros,
+SELECT 'queue' AS kind, first.queue, first.lane, r.at, r.lo AS id, @now - coalesce(pawl.planned(r.at), (SELECT m.created_at FROM pawl.outbox_message m WHERE m.id = r.lo)) AS micros,
        (SELECT m.topic FROM pawl.outbox_message m WHERE m.id >= r.lo AND m.id < r.lo + min(r.n, 50)
           AND NOT EXISTS (SELECT 1 FROM pawl.outbox_pause p WHERE p.kind = 'topic' AND p.name = m.topic AND NOT p.ending) LIMIT 1) AS topic
   FROM first CROSS JOIN pawl.outbox_ready r ON r.lo = first.lo

@@ -1,1 +1,1 @@
-INSERT INTO pawl.outbox_ready (lane, at, lo, n) VALUES (@lane, pawl.ready_at(@lane, @due_at, @now), @lo, 1)
+INSERT INTO pawl.outbox_ready (lane, at, lo, n) VALUES (@lane, pawl.ready_at(@lane, @due_at, @now, @group), @lo, 1)
