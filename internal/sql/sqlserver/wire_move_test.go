@@ -186,7 +186,7 @@ func TestMovedRowsOfOtherShapes(t *testing.T) {
 	enginetest.Must(t, w.InTx(t.Context(), func(ctx context.Context, tx engine.Tx) error {
 		limits := movedTable(t, "outbox_limit_claim")
 		return errors.Join(
-			w.PutRows(ctx, tx, movedTable(t, "outbox_lane"), [][]any{{int64(1), int64(0), int64(0), "q", ""}}),
+			w.PutRows(ctx, tx, movedTable(t, "outbox_lane"), [][]any{{int64(1), int64(0), int64(0), "q", "", nil}}),
 			w.PutRows(ctx, tx, limits, [][]any{key}),
 			w.DeleteRow(ctx, tx, limits, key),
 			w.DeleteRow(ctx, tx, movedTable(t, "outbox_pause"), []any{"queue", "q "}),

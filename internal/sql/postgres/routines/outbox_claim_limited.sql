@@ -40,7 +40,7 @@ BEGIN
         SELECT l.id, l.topic, l.priority, head.at FROM pawl.outbox_lane l
          CROSS JOIN LATERAL (SELECT r.at FROM pawl.outbox_ready r WHERE r.lane = l.id AND r.at <= v_now AND (r.suspect > 0) = p_suspects ORDER BY r.at LIMIT 1) head
          WHERE l.queue = p_queue AND l.kind = 3 AND (v_pass = 3 OR l.priority <= v_top OR head.at < v_now - p_wait)
-           AND CASE WHEN head.at IS NULL THEN false ELSE NOT pawl.full_limit('topic', l.topic) END -- lane by lane, not as joins of all limits
+           AND CASE WHEN head.at IS NOT NULL THEN NOT pawl.full_limit('topic', l.topic) ELSE false END -- lane by lane, not as joins of all limits
          ORDER BY head.at < v_now - p_wait DESC NULLS LAST, CASE WHEN head.at < v_now - p_wait THEN 0 ELSE l.priority END, head.at LOOP
         EXIT WHEN v_part <= 0 OR p_suspects AND v_got > 0;
         IF NOT p_suspects AND pawl.outbox_limit_yield(p_queue, v_lane.topic, v_lane.id, v_lane.priority, v_lane.at, p_wait, v_now) THEN
