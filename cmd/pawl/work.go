@@ -159,14 +159,13 @@ func (c *workCmd) Run(ctx context.Context, a *app, g *options) (err error) {
 }
 
 // passOn waits until all that was printed is passed on, and not for long where ctx ended.
-func passOn(ctx context.Context, all ...*spool.Spool) error {
+// What is lost of the logs there is no place to say.
+func passOn(ctx context.Context, out, logs *spool.Spool) error {
 	limited, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(outputPatience, cancel) })()
-	var err error
-	for _, s := range all {
-		err = errors.Join(err, s.Close(limited))
-	}
+	err := out.Close(limited)
+	_ = logs.Close(limited)
 	return err
 }
 

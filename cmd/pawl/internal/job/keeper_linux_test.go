@@ -43,12 +43,26 @@ func TestKeeper(t *testing.T) {
 		return cmd, pid
 	}
 	const child = `sh -c 'trap "" TERM HUP; echo $$ > "$1"; sleep 100; sleep 100' sh "$1" & `
-	first, background := start("background", child)
-	if err := first.Wait(); err != nil {
-		t.Fatal(err)
+	leaveBehind := func(name string) (end func()) {
+		t.Helper()
+		cmd, _ := start(name, `sh -c 'echo $$ > "$1"; while [ ! -e "$1.go" ]; do sleep 0.01; done; echo > "$1.end"' sh "$1" & `)
+		if err := cmd.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		k.Ended(cmd.Process.Pid)
+		t.Cleanup(func() { job.Kill(cmd.Process.Pid) })
+		return func() {
+			t.Helper()
+			if err := os.WriteFile(filepath.Join(dir, name+".go"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			until(t, "what was left in the background to go on to its end", func() bool {
+				_, err := os.Stat(filepath.Join(dir, name+".end"))
+				return err == nil
+			})
+		}
 	}
-	k.Ended(first.Process.Pid)
-	defer job.Kill(first.Process.Pid)
+	background := leaveBehind("background")
 	second, before := start("before", child+"wait")
 	for _, file := range files(t, before) {
 		if strings.HasPrefix(file, "pipe:") {
@@ -71,13 +85,13 @@ func TestKeeper(t *testing.T) {
 	if now := keepers(t); len(now) != 1 {
 		t.Fatalf("keeping processes: %v", now)
 	}
+	late := leaveBehind("late")
 	k.Close() // for the keeping process as if this one were gone
 	until(t, "groups to be killed", func() bool { return !alive(before) && !alive(after) })
 	_, _ = second.Process.Wait()
 	_, _ = third.Process.Wait()
-	if !alive(background) {
-		t.Error("what a command left in the background was killed")
-	}
+	background()
+	late()
 	if now := keepers(t); len(now) > 0 {
 		t.Errorf("keeping processes after the end: %v", now)
 	}
