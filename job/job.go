@@ -74,13 +74,13 @@ type Job struct {
 	Priority int               `json:"priority"`
 	// Misfire says what becomes of missed times, default RunOnce.
 	Misfire Misfire `json:"misfire"`
-	// MisfireLimit bounds RunAll: 1 … MaxMisfireLimit, default 10.
+	// MisfireLimit bounds RunAll: 1 … 1000, default 10.
 	MisfireLimit int `json:"misfire_limit"`
 	// Overlap says whether a run is made while the last is not over, default Allow.
 	Overlap Overlap `json:"overlap"`
 	// Spread delays all runs of the job by the same time, less than this and made
 	// of its name, so that a thousand midnight jobs do not start together. At most
-	// MaxSpread.
+	// 24 h.
 	Spread time.Duration `json:"-"`
 }
 

@@ -54,7 +54,7 @@ func CheckDistinct[E any, K comparable](field string, list []E, key func(*E) K) 
 			continue
 		}
 		if first, twice := at[k]; twice {
-			return Invalid(field, "%q is given twice, at %d and %d", k, first, i)
+			return Invalid(field, "%q is given twice, at %d and %d", fmt.Sprint(k), first, i)
 		}
 		if at == nil {
 			at = make(map[K]int, len(list))

@@ -74,7 +74,7 @@ type Config[M any] struct {
 	Tag Tag
 	// Observers are notified of what happens.
 	Observers Observers
-	// Paused says whether items of a topic may begin; nil: always. Tend is called
+	// Paused says whether items of a topic may begin; nil: always. RefreshPauses is called
 	// before the first claim and several times in two seconds, to learn what is
 	// paused; nil: nothing to do.
 	Paused        func(topic string) PauseState
@@ -120,7 +120,7 @@ func (c *Config[M]) Validate() error {
 	return cmp.Or(
 		engine.CheckOption("Concurrency", c.Concurrency, 1, 0), engine.CheckOption("BatchSize", c.BatchSize, 1, MaxBatch),
 		engine.CheckOption("Lease", c.Lease, minLease, 0), engine.CheckOption("PollMin", c.PollMin, 1, 0), engine.CheckOption("PollMax", c.PollMax, 1, 0),
-		engine.CheckOption("Linger", c.FlushDelay, 1, 0), engine.CheckOption("Grace", c.Grace, 1, 0),
+		engine.CheckOption("FlushDelay", c.FlushDelay, 1, 0), engine.CheckOption("Grace", c.Grace, 1, 0),
 	)
 }
 
