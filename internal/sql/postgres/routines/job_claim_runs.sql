@@ -34,5 +34,7 @@ BEGIN
   UPDATE pawl.job_run r SET start_time = clock_timestamp() WHERE r.id = ANY (v_ids) AND r.start_time IS NULL;
   RETURN QUERY
   SELECT pawl.message(m), c.retry, l.queue, l.priority, c.locked_until
-    FROM pawl.outbox_claim c JOIN pawl.outbox_message m ON m.id = c.lo JOIN pawl.outbox_lane l ON l.id = m.lane WHERE c.lo = ANY (v_ids) ORDER BY m.id;
+    FROM unnest(v_ids) i(id) CROSS JOIN LATERAL (SELECT x.* FROM pawl.outbox_claim x WHERE x.lo = i.id LIMIT 1) c
+   CROSS JOIN LATERAL (SELECT x.* FROM pawl.outbox_message x WHERE x.id = i.id LIMIT 1) m
+   CROSS JOIN LATERAL (SELECT x.queue, x.priority FROM pawl.outbox_lane x WHERE x.id = m.lane LIMIT 1) l ORDER BY m.id;
 END $f$;

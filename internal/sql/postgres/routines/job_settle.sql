@@ -5,8 +5,9 @@ SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off SET
 DECLARE
   v_got bigint;
 BEGIN
-  UPDATE pawl.job_run r SET outcome = i.status, end_time = i.end_time, retry_count = i.retry_count, claimed_by = i.claimed_by, last_error = i.last_error
-    FROM pawl.job_run_item i WHERE r.outcome IS NULL AND i.id = r.id AND i.outcome IS NULL AND i.status IN (2, 4);
+  UPDATE pawl.job_run r
+     SET (outcome, end_time, retry_count, claimed_by, last_error) = (SELECT i.status, i.end_time, i.retry_count, i.claimed_by, i.last_error FROM pawl.job_run_item i WHERE i.id = r.id)
+   WHERE r.id = ANY (ARRAY(SELECT i.id FROM pawl.job_run_item i WHERE i.outcome IS NULL AND i.status IN (2, 4)));
   GET DIAGNOSTICS v_got = ROW_COUNT;
   RETURN v_got;
 END $f$;

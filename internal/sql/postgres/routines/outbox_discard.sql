@@ -7,7 +7,8 @@ DECLARE
 BEGIN
   WITH gone AS (
   UPDATE pawl.outbox_exception e SET status = 4, next_attempt_at = NULL, updated_at = clock_timestamp()
-   WHERE e.id = ANY (ARRAY(SELECT x.id FROM pawl.outbox_exception x WHERE x.id = ANY (p_ids) AND x.status = 3 ORDER BY x.id FOR UPDATE)) AND e.status = 3 RETURNING e.id)
+   WHERE e.id = ANY (ARRAY(
+     SELECT x.id FROM (SELECT DISTINCT i FROM unnest(p_ids) i ORDER BY i) u, LATERAL (SELECT y.id FROM pawl.outbox_exception y WHERE y.id = u.i AND y.status = 3 FOR UPDATE) x)) RETURNING e.id)
   SELECT array_agg(gone.id) INTO v_ids FROM gone;
   IF v_ids IS NULL THEN
     RETURN 0;

@@ -9,8 +9,9 @@ BEGIN
     RETURN;
   END IF;
   WITH back AS (
-    UPDATE pawl.outbox_join_member m SET status = 0 FROM pawl.outbox_join j
-     WHERE m.id = ANY (p_ids) AND m.status = 2 AND j.join_id = m.join_id AND j.status = 0 AND j.join_id = ANY (v_joins) RETURNING m.join_id)
+    UPDATE pawl.outbox_join_member m SET status = 0
+     WHERE m.id = ANY (p_ids) AND m.status = 2
+       AND (m.join_id IN (SELECT j.join_id FROM pawl.outbox_join j WHERE j.join_id = ANY (v_joins) AND j.status = 0)) IS TRUE RETURNING m.join_id)
   UPDATE pawl.outbox_join j SET failed_steps = j.failed_steps - s.n, last_updated_utc = clock_timestamp()
     FROM (SELECT back.join_id, count(*)::integer AS n FROM back GROUP BY back.join_id) s WHERE j.join_id = s.join_id;
 END $f$;

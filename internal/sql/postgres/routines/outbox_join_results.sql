@@ -33,8 +33,9 @@ BEGIN
   INSERT INTO pawl.outbox_join_result (join_id, id, result)
   SELECT m.join_id, m.id, u.result
     FROM unnest(p_id, p_result, v_held) u(id, result, held)
-    JOIN pawl.outbox_join_member m ON m.id = u.id JOIN pawl.outbox_join j ON j.join_id = m.join_id
-   WHERE u.held FOR KEY SHARE OF j
+   CROSS JOIN LATERAL (SELECT x.join_id, x.id FROM pawl.outbox_join_member x WHERE x.id = u.id OFFSET 0) m
+   CROSS JOIN LATERAL (SELECT FROM pawl.outbox_join x WHERE x.join_id = m.join_id FOR KEY SHARE) j
+   WHERE u.held
   ON CONFLICT (join_id, id) DO UPDATE SET result = excluded.result;
   GET DIAGNOSTICS v_got = ROW_COUNT;
   RETURN v_got;

@@ -18,21 +18,23 @@ DECLARE
 BEGIN
   SELECT array_agg(s.join_id), array_agg(s.members) INTO v_joins, v_members
     FROM (SELECT m.join_id, count(*) AS members
-            FROM unnest(p_lo, p_n) r(lo, n) JOIN pawl.outbox_join_member m ON m.id >= r.lo AND m.id < r.lo + r.n
-           WHERE m.status = 0 GROUP BY m.join_id) s;
+            FROM unnest(p_lo, p_n) r(lo, n), LATERAL (SELECT x.join_id FROM pawl.outbox_join_member x WHERE x.id >= r.lo AND x.id < r.lo + r.n AND x.status = 0 OFFSET 0) m
+           GROUP BY m.join_id) s;
   PERFORM FROM pawl.outbox_join j WHERE j.join_id = ANY (v_joins) AND j.status = 0 ORDER BY j.join_id FOR NO KEY UPDATE;
   IF NOT FOUND THEN
     RETURN;
   END IF;
   v_ample := ARRAY(
-    SELECT j.join_id FROM unnest(v_joins, v_members) s(id, members) JOIN pawl.outbox_join j ON j.join_id = s.id
-     WHERE j.status = 0 AND j.expected_steps - j.completed_steps - j.failed_steps >= s.members);
+    SELECT j.join_id FROM unnest(v_joins, v_members) s(id, members), LATERAL (
+      SELECT x.join_id FROM pawl.outbox_join x WHERE x.join_id = s.id AND x.status = 0 AND x.expected_steps - x.completed_steps - x.failed_steps >= s.members OFFSET 0) j);
   SELECT array_agg(r.lo), array_agg(r.n) INTO v_lo, v_n
     FROM unnest(p_lo, p_n) r(lo, n), LATERAL (SELECT x.lo, x.n FROM pawl.outbox_done x WHERE x.lo <= r.lo ORDER BY x.lo DESC LIMIT 1) d
    WHERE d.lo + d.n >= r.lo + r.n;
   WITH counted AS (
-    UPDATE pawl.outbox_join_member m SET status = 1 FROM unnest(v_lo, v_n) r(lo, n)
-     WHERE m.id >= r.lo AND m.id < r.lo + r.n AND m.status = 0 AND m.join_id = ANY (v_ample) RETURNING m.join_id)
+    UPDATE pawl.outbox_join_member m SET status = 1 WHERE m.ctid = ANY (ARRAY( -- of joins that are locked: nobody else changes them
+      SELECT x.tid FROM unnest(v_lo, v_n) r(lo, n), LATERAL (
+        SELECT y.ctid AS tid, y.join_id FROM pawl.outbox_join_member y WHERE y.id >= r.lo AND y.id < r.lo + r.n AND y.status = 0 OFFSET 0) x
+       WHERE (x.join_id IN (SELECT a.id FROM unnest(v_ample) a(id))) IS TRUE)) RETURNING m.join_id)
   SELECT array_agg(s.join_id), array_agg(s.n) INTO v_joins, v_counted FROM (SELECT c.join_id, count(*)::integer AS n FROM counted c GROUP BY c.join_id) s;
   IF v_joins IS NOT NULL THEN
     PERFORM pawl.outbox_join_add(v_joins, v_counted, array_fill(0, ARRAY[cardinality(v_joins)]));

@@ -9,19 +9,22 @@ DECLARE
   v_failed    integer[];
 BEGIN
   WITH step AS MATERIALIZED (
-    SELECT m.join_id, m.outbox_message_id, CASE WHEN d.lo IS NOT NULL THEN 1 ELSE 2 END AS status,
+    SELECT m.tid, m.join_id, CASE WHEN d.lo IS NOT NULL THEN 1 ELSE 2 END AS status,
            row_number() OVER (PARTITION BY m.join_id ORDER BY m.id) AS nth
-      FROM (SELECT DISTINCT x.join_id, x.outbox_message_id, x.id FROM unnest(p_lo, p_n) r(lo, n)
-             CROSS JOIN LATERAL (SELECT y.* FROM pawl.outbox_join_member y WHERE y.id >= r.lo AND y.id < r.lo + r.n AND y.status = 0 OFFSET 0) x) m
-      LEFT JOIN pawl.outbox_done d ON d.lo = (SELECT max(x.lo) FROM pawl.outbox_done x WHERE x.lo <= m.id) AND d.lo + d.n > m.id
-      LEFT JOIN pawl.outbox_exception e ON e.id = m.id AND e.status >= 3
+      FROM (SELECT DISTINCT x.tid, x.join_id, x.id FROM unnest(p_lo, p_n) r(lo, n)
+             CROSS JOIN LATERAL (SELECT y.ctid AS tid, y.join_id, y.id FROM pawl.outbox_join_member y WHERE y.id >= r.lo AND y.id < r.lo + r.n AND y.status = 0 OFFSET 0) x) m
+      LEFT JOIN LATERAL (SELECT x.lo, x.n FROM pawl.outbox_done x WHERE x.lo <= m.id ORDER BY x.lo DESC LIMIT 1) d ON d.lo + d.n > m.id
+      LEFT JOIN LATERAL (SELECT x.id FROM pawl.outbox_exception x WHERE x.id = m.id AND x.status >= 3 LIMIT 1) e ON true
      WHERE d.lo IS NOT NULL OR e.id IS NOT NULL),
+  fit AS MATERIALIZED (
+    SELECT step.tid, step.status FROM step, LATERAL (
+      SELECT FROM pawl.outbox_join x WHERE x.join_id = step.join_id AND x.status = 0 AND step.nth <= x.expected_steps - x.completed_steps - x.failed_steps LIMIT 1) j),
+  done AS (
+    UPDATE pawl.outbox_join_member m SET status = 1 WHERE m.ctid = ANY (ARRAY(SELECT fit.tid FROM fit WHERE fit.status = 1)) RETURNING m.join_id, m.status),
+  failed AS (
+    UPDATE pawl.outbox_join_member m SET status = 2 WHERE m.ctid = ANY (ARRAY(SELECT fit.tid FROM fit WHERE fit.status = 2)) RETURNING m.join_id, m.status),
   counted AS (
-    UPDATE pawl.outbox_join_member m SET status = step.status
-      FROM step JOIN pawl.outbox_join j ON j.join_id = step.join_id AND j.status = 0
-     WHERE m.join_id = step.join_id AND m.outbox_message_id = step.outbox_message_id
-       AND step.nth <= j.expected_steps - j.completed_steps - j.failed_steps
-    RETURNING m.join_id, m.status)
+    SELECT * FROM done UNION ALL SELECT * FROM failed)
   SELECT array_agg(s.join_id), array_agg(s.completed), array_agg(s.failed) INTO v_joins, v_completed, v_failed
     FROM (SELECT c.join_id, count(*) FILTER (WHERE c.status = 1)::integer AS completed, count(*) FILTER (WHERE c.status = 2)::integer AS failed
             FROM counted c GROUP BY c.join_id) s;

@@ -6,6 +6,7 @@ DECLARE
   v_keys  text[] := p_keys;
   v_ids   bigint[];
   v_moved bigint[];
+  v_left  bigint[];
 BEGIN
   WHILE v_lanes IS NOT NULL LOOP
     SELECT array_agg(s.id ORDER BY s.id) INTO v_ids
@@ -14,22 +15,24 @@ BEGIN
     EXIT WHEN v_ids IS NULL;
     v_moved := '{}';
     LOOP
+      v_left := ARRAY(SELECT i FROM unnest(v_ids) i WHERE (i IN (SELECT x FROM unnest(v_moved) x)) IS NOT TRUE ORDER BY i);
       WITH head AS (
-        UPDATE pawl.outbox_order o SET head = true WHERE o.id = ANY (v_ids) AND o.id <> ALL (v_moved) RETURNING o.id, o.lane),
-      moved AS (
-        UPDATE pawl.outbox_ready r SET lane = t.id
-          FROM head JOIN pawl.outbox_lane l ON l.id = head.lane JOIN pawl.outbox_lane t ON t.queue = l.queue AND t.kind = 0 AND t.priority = 0
-         WHERE r.lo = head.id AND r.n = 1 RETURNING r.lo, t.queue),
+        UPDATE pawl.outbox_order o SET head = true WHERE o.id = ANY (v_left) RETURNING o.id),
+      moved AS ( -- by what is looked up for each, whatever waits beside it
+        UPDATE pawl.outbox_ready r
+           SET lane = (SELECT pawl.outbox_lane_id(l.queue, 0::smallint) FROM pawl.outbox_order o JOIN pawl.outbox_lane l ON l.id = o.lane WHERE o.id = r.lo LIMIT 1)
+         WHERE r.lo = ANY (ARRAY(SELECT head.id FROM head)) AND r.n = 1 RETURNING r.lo, r.lane),
       woken AS (
-        SELECT pawl.outbox_wake(ARRAY(SELECT DISTINCT moved.queue FROM moved)))
+        SELECT pawl.outbox_wake(ARRAY(SELECT l.queue FROM pawl.outbox_lane l WHERE l.id = ANY (ARRAY(SELECT DISTINCT moved.lane FROM moved)))))
       SELECT v_moved || array_agg(moved.lo) INTO v_moved FROM moved, woken;
       -- One was made due at another time meanwhile: only a new snapshot shows where it is.
       EXIT WHEN cardinality(v_moved) = cardinality(v_ids) OR NOT EXISTS (
-        SELECT FROM pawl.outbox_order o JOIN pawl.outbox_ready r ON r.lo = o.id AND r.n = 1 WHERE o.id = ANY (v_ids) AND o.id <> ALL (v_moved));
+        SELECT FROM pawl.outbox_order o, LATERAL (SELECT FROM pawl.outbox_ready x WHERE x.lo = o.id AND x.n = 1 LIMIT 1) r
+         WHERE o.id = ANY (v_left) AND (o.id IN (SELECT x FROM unnest(v_moved) x)) IS NOT TRUE);
     END LOOP;
     EXIT WHEN cardinality(v_moved) = cardinality(v_ids);
     -- One was cancelled meanwhile, or is nowhere: the one behind it comes.
-    DELETE FROM pawl.outbox_order o WHERE o.id = ANY (v_ids) AND o.id <> ALL (v_moved);
+    DELETE FROM pawl.outbox_order o WHERE o.id = ANY (v_ids) AND (o.id IN (SELECT x FROM unnest(v_moved) x)) IS NOT TRUE;
     SELECT array_agg(u.lane), array_agg(u.key) INTO v_lanes, v_keys FROM unnest(v_lanes, v_keys) u(lane, key)
      WHERE NOT EXISTS (SELECT FROM pawl.outbox_order o WHERE o.lane = u.lane AND o.key = u.key AND o.head);
   END LOOP;

@@ -8,7 +8,7 @@ DECLARE
   v_pause record;
   v_got   bigint;
 BEGIN
-  FOR v_pause IN SELECT p.name, p.lane FROM pawl.outbox_pause p WHERE p.kind = 'topic' AND p.name = ANY (p_topic) AND NOT p.ending ORDER BY p.name FOR SHARE LOOP
+  FOR v_pause IN SELECT p.name, p.lane FROM pawl.outbox_pause p WHERE p.kind = 'topic' AND (p.name IN (SELECT t FROM unnest(p_topic) t)) IS TRUE AND NOT p.ending ORDER BY p.name FOR SHARE LOOP
     v_topic := v_topic || v_pause.name;
     v_lane := v_lane || v_pause.lane;
   END LOOP;

@@ -21,11 +21,11 @@ BEGIN
       SELECT x.lo FROM (SELECT y.lo, y.processed_at FROM pawl.outbox_done y WHERE NOT pawl.outbox_join_needs(y.lo, y.n) ORDER BY y.lo LIMIT p_look) x
        WHERE x.processed_at < v_before)) FOR UPDATE SKIP LOCKED);
   v_dead := ARRAY(
-    SELECT e.id FROM pawl.outbox_exception e WHERE e.id = ANY (ARRAY(
-      SELECT x.id FROM unnest('{4,5}'::int[]) s(status),
+    SELECT e.id FROM (SELECT x.id FROM unnest('{4,5}'::int[]) s(status),
         LATERAL (SELECT y.id, y.updated_at FROM pawl.outbox_exception y
                   WHERE y.status >= 3 AND y.status = s.status AND NOT pawl.outbox_join_needs(y.id, 1) ORDER BY y.id LIMIT p_look) x
-       WHERE x.updated_at < v_before)) AND e.status IN (4, 5) FOR UPDATE SKIP LOCKED);
+       WHERE x.updated_at < v_before OFFSET 0) x,
+      LATERAL (SELECT y.id FROM pawl.outbox_exception y WHERE y.id = x.id AND y.status IN (4, 5) FOR UPDATE SKIP LOCKED) e);
   WITH d AS (
     DELETE FROM pawl.outbox_done d WHERE d.lo = ANY (v_done) AND NOT pawl.outbox_join_needs(d.lo, d.n) RETURNING d.lo, d.n),
   g AS MATERIALIZED (

@@ -13,11 +13,11 @@ BEGIN
            '{}', array_agg(u.supplied), array_agg(u.position)) INTO v_new
     FROM unnest(p_id, p_mid, p_topic, p_correlation, p_headers, p_payload, p_lane, p_due, p_supplied, p_position)
       WITH ORDINALITY u(id, mid, topic, correlation, headers, payload, lane, due, supplied, position, nr)
-   WHERE u.nr = ANY (p_nr);
+   WHERE (u.nr IN (SELECT x.nr FROM unnest(p_nr) x(nr))) IS TRUE;
   IF v_new < cardinality(p_nr) THEN
     PERFORM pawl.check_refuse('message id', 'stored without its unique key');
   END IF;
   UPDATE pawl.outbox_unique k SET id = pawl.outbox_position(u.mid)
     FROM unnest(p_id, p_mid, p_key) WITH ORDINALITY u(id, mid, key, nr)
-   WHERE u.nr = ANY (p_nr) AND k.key = u.key AND NOT EXISTS (SELECT FROM pawl.outbox_message m WHERE m.id = u.id AND m.message_id = u.mid);
+   WHERE (u.nr IN (SELECT x.nr FROM unnest(p_nr) x(nr))) IS TRUE AND k.key = u.key AND NOT EXISTS (SELECT FROM pawl.outbox_message m WHERE m.id = u.id AND m.message_id = u.mid);
 END $f$;

@@ -14,12 +14,12 @@ BEGIN
   END IF;
   LOOP
     WITH x AS MATERIALIZED (
-      SELECT r.lo FROM pawl.outbox_ready r WHERE r.lane = v_lane ORDER BY r.at, r.lo LIMIT p_runs FOR UPDATE),
+      SELECT r.lo, (SELECT y.id FROM pawl.outbox_message y WHERE y.id >= r.lo AND y.id < r.lo + r.n ORDER BY y.id LIMIT 1) AS first FROM pawl.outbox_ready r WHERE r.lane = v_lane ORDER BY r.at, r.lo LIMIT p_runs FOR UPDATE),
     u AS (
-      UPDATE pawl.outbox_ready r SET lane = m.lane FROM pawl.outbox_message m
-       WHERE r.lo = ANY (ARRAY(SELECT x.lo FROM x)) AND m.id = (SELECT min(y.id) FROM pawl.outbox_message y WHERE y.id >= r.lo AND y.id < r.lo + r.n) RETURNING r.n, m.lane),
+      UPDATE pawl.outbox_ready r SET lane = (SELECT y.lane FROM pawl.outbox_message y WHERE y.id >= r.lo AND y.id < r.lo + r.n ORDER BY y.id LIMIT 1)
+       WHERE r.lo = ANY (ARRAY(SELECT x.lo FROM x WHERE x.first IS NOT NULL)) RETURNING r.n, r.lane),
     gone AS (
-      DELETE FROM pawl.outbox_ready r WHERE r.lo = ANY (ARRAY(SELECT x.lo FROM x)) AND NOT EXISTS (SELECT FROM pawl.outbox_message y WHERE y.id >= r.lo AND y.id < r.lo + r.n))
+      DELETE FROM pawl.outbox_ready r WHERE r.lo = ANY (ARRAY(SELECT x.lo FROM x WHERE x.first IS NULL)))
     SELECT coalesce(sum(u.n), 0), array_agg(DISTINCT l.queue) INTO v_got, v_queues FROM u JOIN pawl.outbox_lane l ON l.id = u.lane;
     EXIT WHEN v_got > 0;
     -- All that was read has lost its messages; or a transaction that withdrew a message left the rest

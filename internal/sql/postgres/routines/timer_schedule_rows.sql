@@ -28,13 +28,16 @@ BEGIN
     IF v_pass = 2 AND p_key IS NOT NULL THEN
       UPDATE pawl.timer t SET status = CASE t.status WHEN 0 THEN 4 ELSE t.status END, processed_at = CASE t.status WHEN 0 THEN clock_timestamp() END,
              key = CASE t.status WHEN 0 THEN t.key END
-        FROM unnest(p_id, p_key) u(id, key) WHERE u.id = ANY (v_fresh) AND t.key = u.key AND t.key IS NOT NULL AND t.status < 2;
+       WHERE t.key IS NOT NULL AND t.status < 2 AND t.ctid = ANY (ARRAY(
+         SELECT x.tid FROM unnest(p_id, p_key) u(id, key),
+           LATERAL (SELECT y.ctid AS tid FROM pawl.timer y WHERE y.key = u.key AND y.key IS NOT NULL AND y.status < 2 OFFSET 0) x
+          WHERE (u.id IN (SELECT f.id FROM unnest(v_fresh) f(id))) IS TRUE));
     END IF;
     INSERT INTO pawl.timer (id, timer_id, supplied, key, due_time, at, lane, topic, correlation_id, headers, payload)
     SELECT u.id, u.timer, u.supplied, u.key, coalesce(u.due, v_now), coalesce(u.due, v_now), u.lane, u.topic, u.correlation, u.headers, u.payload
       FROM unnest(p_id, p_timer, p_supplied, p_key, p_due, p_lane, p_topic, p_correlation, p_headers, p_payload)
         u(id, timer, supplied, key, due, lane, topic, correlation, headers, payload)
-     WHERE u.id = ANY (v_fresh)
+     WHERE (u.id IN (SELECT f.id FROM unnest(v_fresh) f(id))) IS TRUE
     ON CONFLICT DO NOTHING;
     GET DIAGNOSTICS v_got = ROW_COUNT;
     EXIT WHEN v_got = cardinality(v_fresh);
@@ -44,7 +47,7 @@ BEGIN
     SELECT nextval('pawl.outbox_single'), u.timer, true, u.key, coalesce(u.due, v_now), coalesce(u.due, v_now), u.lane, u.topic, u.correlation, u.headers, u.payload
       FROM unnest(p_id, p_timer, p_key, p_due, p_lane, p_topic, p_correlation, p_headers, p_payload, p_position)
         u(id, timer, key, due, lane, topic, correlation, headers, payload, position)
-     WHERE u.id = ANY (v_fresh)
+     WHERE (u.id IN (SELECT f.id FROM unnest(v_fresh) f(id))) IS TRUE
        AND NOT EXISTS (SELECT FROM pawl.timer x WHERE x.id IN (u.position, u.id) AND x.timer_id = u.timer)
        AND NOT EXISTS (SELECT FROM pawl.timer x WHERE x.timer_id = u.timer AND x.supplied)
     ON CONFLICT (timer_id) WHERE supplied DO NOTHING;
