@@ -122,8 +122,8 @@ func retry(ctx context.Context, s *store, form url.Values) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	n, err := s.Outbox.Redrive(ctx, f)
-	return several(n, "message", "redriven"), err
+	b, err := s.Outbox.Redrive(ctx, f)
+	return began(&b), err
 }
 
 // discard gives failed messages up.
@@ -132,6 +132,6 @@ func discard(ctx context.Context, s *store, form url.Values) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	n, err := s.Outbox.Discard(ctx, f)
-	return several(n, "message", "discarded"), err
+	b, err := s.Outbox.Discard(ctx, f)
+	return began(&b), err
 }

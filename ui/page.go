@@ -96,7 +96,7 @@ func (s *server) page(w http.ResponseWriter, r *http.Request, p page) {
 
 // statusOf is the status of a page that cannot be shown.
 func statusOf(err error) int {
-	for _, none := range []error{outbox.ErrNotFound, join.ErrNotFound, timer.ErrNotFound, job.ErrNotFound, inbox.ErrNotFound, lease.ErrNotFound, admin.ErrNotFound, fleet.ErrUnknownStore} {
+	for _, none := range []error{outbox.ErrNotFound, outbox.ErrNoBulk, join.ErrNotFound, timer.ErrNotFound, job.ErrNotFound, inbox.ErrNotFound, lease.ErrNotFound, admin.ErrNotFound, fleet.ErrUnknownStore} {
 		if errors.Is(err, none) {
 			return http.StatusNotFound
 		}

@@ -22,7 +22,7 @@ type selection struct {
 	Since  string   `placeholder:"WHEN" help:"With --all: only those that failed since a time, or within a duration: 2026-11-22T10:00:00Z, 2h."`
 	Before string   `placeholder:"WHEN" help:"With --all: only those that failed before a time, or longer ago than a duration."`
 	Limit  *int     `short:"n" placeholder:"N" help:"With --all: at most so many, oldest first."`
-	Rate   *int     `placeholder:"N" help:"At most so many a second."`
+	Rate   *int     `placeholder:"N" help:"At most so many a second: workers do it, and the command returns at once. See pawl bulk."`
 	DryRun bool     `help:"Only say how many."`
 }
 
@@ -37,7 +37,8 @@ Examples:
 
     pawl retry 0198c9a0-5d7e-8a41-9c3f-000000000001
     pawl retry --all --topic mail --error 'connection refused' --since 2h --dry-run
-    pawl retry --all --topic mail --rate 50`
+    pawl retry --all --topic mail --rate 50
+    pawl bulk ls`
 }
 
 // Run gives failed messages a fresh start.
@@ -60,7 +61,13 @@ func (c *discardCmd) Run(ctx context.Context, a *app, g *options) error {
 	return c.apply(ctx, a, g, "discarded", (*outbox.Outbox).Discard)
 }
 
-type repair func(*outbox.Outbox, context.Context, outbox.FailedFilter) (int64, error)
+type repair func(*outbox.Outbox, context.Context, outbox.FailedFilter) (outbox.Bulk, error)
+
+// countFailed is an act that changes nothing.
+func countFailed(o *outbox.Outbox, ctx context.Context, f outbox.FailedFilter) (b outbox.Bulk, err error) {
+	b.Changed, err = o.CountFailed(ctx, f)
+	return b, err
+}
 
 func (c *selection) apply(ctx context.Context, a *app, g *options, done string, act repair) error {
 	f, err := c.filter(time.Now())
@@ -76,22 +83,33 @@ func (c *selection) apply(ctx context.Context, a *app, g *options, done string, 
 		f.IDs, err = c.failed(ctx, o)
 	}
 	if c.DryRun {
-		done, act = "would be "+done, (*outbox.Outbox).CountFailed
+		done, act = "would be "+done, countFailed
 	}
-	var n int64
+	var b outbox.Bulk
 	if err == nil {
-		n, err = act(o, ctx, f)
+		b, err = act(o, ctx, f)
+	}
+	left := !b.StartedAt.IsZero() && !b.Over() // to workers
+	note := ""
+	if err == nil && left {
+		note, err = workersOf(ctx, s)
 	}
 	if err := s.close(err); err != nil {
-		if n > 0 {
-			return &doneError{fmt.Sprintf("%s %s", done, several(n, "message")), err}
+		switch {
+		case left:
+			return &doneError{fmt.Sprintf("%s %s; workers go on with %s", done, several(b.Changed, "message"), b.ID), err}
+		case b.Changed > 0:
+			return &doneError{fmt.Sprintf("%s %s", done, several(b.Changed, "message")), err}
 		}
 		return err
 	}
-	if missed := int64(len(f.IDs)) - n; missed > 0 {
-		return fmt.Errorf("%s %s; %d no longer failed", done, several(n, "message"), missed)
+	if left {
+		return a.printStored(done, &b, note, g.JSON)
 	}
-	return a.printChanged(done, n, g.JSON)
+	if missed := int64(len(f.IDs)) - b.Changed; missed > 0 {
+		return fmt.Errorf("%s %s; %d no longer failed", done, several(b.Changed, "message"), missed)
+	}
+	return a.printChanged(done, b.Changed, g.JSON)
 }
 
 // filter is what the options choose, but for ids.
