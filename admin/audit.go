@@ -17,7 +17,7 @@ type Entry struct {
 	At    time.Time `json:"at,omitzero"` // when it began, by the database's clock
 	Actor string    `json:"actor"`
 	// Action is redrive, discard, cancel, reschedule, pause, resume, put, trigger,
-	// enable, disable, remove, release, revive, fix or restore.
+	// enable, disable, remove, release, revive, fix or restore; start, stop or end of a bulk act.
 	Action string `json:"action"`
 	Target string `json:"target"` // what was changed
 	Reason string `json:"reason,omitempty"`

@@ -15,6 +15,7 @@ import (
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -103,6 +104,10 @@ func testBulkWithRate(t *testing.T, e dbtest.Engine) {
 		t.Fatalf("%+v, %v", b, err)
 	}
 	f.counts(outbox.Counts{Failed: 10})
+	polled, _, err := engine.Get(f.ctx(), f.db, op.FleetPoll{Queues: []string{outbox.DefaultQueue}}) // a fleet comes for it
+	if err != nil || polled.Micros == nil || *polled.Micros > 0 {
+		t.Fatalf("%+v, %v", polled, err)
+	}
 	if n := works(t, f.Outbox); n != 1 { // the next step is not due
 		t.Fatalf("%d steps", n)
 	}

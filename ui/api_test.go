@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/ui"
 )
 
