@@ -13,7 +13,7 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-// D-410, D-411: a bulk act that is stored and that nobody works on is warned of, and so is one that
+// D-411: a bulk act that is stored and that nobody works on is warned of, and so is one that
 // makes no progress; one that was stored just now, goes on or has ended is not.
 func TestBulkActsStandStill(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
