@@ -2,7 +2,6 @@ package pawl
 
 import (
 	"context"
-	"sync"
 
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/worker"
@@ -19,12 +18,5 @@ func (p *Pawl) slice(ctx context.Context, t worker.TimeSlice) error {
 	p.workers.Show(ctx, p.self())
 	scheduler := p.scheduler()
 	scheduler.Dispatch(ctx)
-	keep, stopKeeping := context.WithCancel(ctx)
-	defer stopKeeping()
-	var keeper sync.WaitGroup
-	keeper.Go(func() { _ = scheduler.Run(keep) })
-	err := p.components.RunSlice(ctx, t)
-	stopKeeping()
-	keeper.Wait()
-	return err
+	return scheduler.Beside(ctx, func(ctx context.Context) error { return p.components.RunSlice(ctx, t) })
 }

@@ -20,7 +20,7 @@ type Entry struct {
 	// Empty on SQLite.
 	Login string `json:"login,omitempty"`
 	// Action is redrive, discard, cancel, reschedule, pause, resume, put, trigger,
-	// enable, disable, remove, release, revive, fix or restore.
+	// enable, disable, remove, release, revive, fix or restore; start, stop or end of a bulk act.
 	Action string `json:"action"`
 	Target string `json:"target"` // what was changed
 	Reason string `json:"reason,omitempty"`

@@ -132,7 +132,7 @@ func TestAuditConcurrently(t *testing.T) {
 				if err != nil {
 					t.Error(err)
 				}
-				sums[i] = got
+				sums[i] = got.Changed
 			})
 		}
 		busy.Wait()

@@ -256,7 +256,8 @@ func TestExplainMessageDiscarded(t *testing.T) {
 		id := f.enqueue(outbox.Message{})
 		owner, at := f.one()
 		f.settled(f.Outbox.Fail(f.ctx(), owner, failure(), at))
-		f.settled(f.Outbox.Discard(f.ctx(), outbox.FailedFilter{}))
+		_, err := f.Outbox.Discard(f.ctx(), outbox.FailedFilter{})
+		f.check(err)
 		f.says(f.explain(id.String(), "discarded"), "no such customer.")
 	})
 }

@@ -151,8 +151,8 @@ func TestRedrivePaused(t *testing.T) {
 			f.check(err)
 		}
 		f.pause(admin.Topic, "p")
-		if n, err := f.Outbox.Redrive(f.ctx(), outbox.FailedFilter{Topic: "p"}); err != nil || n != 4 {
-			t.Fatal(n, err)
+		if b, err := f.Outbox.Redrive(f.ctx(), outbox.FailedFilter{Topic: "p"}); err != nil || b.Changed != 4 {
+			t.Fatal(b.Changed, err)
 		}
 		f.drain(done)
 		f.wantParked(4)
@@ -220,8 +220,8 @@ func TestCancelledSteps(t *testing.T) {
 		if n, err := f.Outbox.Cancel(f.ctx(), "again", ids[:2]...); n != 0 || err != nil {
 			t.Fatal(n, err)
 		}
-		if n, err := f.Outbox.Redrive(f.ctx(), outbox.FailedFilter{}); n != 0 || err != nil {
-			t.Fatal(n, err)
+		if b, err := f.Outbox.Redrive(f.ctx(), outbox.FailedFilter{}); b.Changed != 0 || err != nil {
+			t.Fatal(b.Changed, err)
 		}
 		state(0, 2)
 		f.drain(done)

@@ -13,6 +13,7 @@ import (
 func (i *Inbox) Internal(access.Key) *worker.Component {
 	c := *i.messages.Component()
 	queue := c
+	c.Sources = nil // those of the outbox
 	c.RunSlice = func(ctx context.Context, t worker.TimeSlice) error {
 		if err := i.valid(); err != nil || !i.served {
 			return err

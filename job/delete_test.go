@@ -68,8 +68,8 @@ func testDeletePending(t *testing.T, e dbtest.Engine) {
 		t.Fatalf("delivered %v, want %v and its neighbours, not %v", got, keep, mine)
 	}
 	f.statuses(name)
-	if n, err := f.box.Redrive(t.Context(), outbox.FailedFilter{}); err != nil || n != 0 {
-		t.Fatalf("%d were redriven, %v", n, err)
+	if b, err := f.box.Redrive(t.Context(), outbox.FailedFilter{}); err != nil || b.Changed != 0 {
+		t.Fatalf("%d were redriven, %v", b.Changed, err)
 	}
 }
 

@@ -82,10 +82,10 @@ func testHistoryRedrive(t *testing.T, e dbtest.Engine) {
 	f.db.Pass(5 * time.Millisecond)
 	_, err := f.CleanUp(t.Context())
 	f.check(err)
-	n, err := f.box.Redrive(t.Context(), outbox.FailedFilter{})
+	b, err := f.box.Redrive(t.Context(), outbox.FailedFilter{})
 	f.check(err)
-	if r := f.run(id); n != 1 || r.Status != job.Pending || !r.EndedAt.IsZero() || r.Attempts != 0 {
-		t.Fatalf("%d redriven: %+v", n, r)
+	if r := f.run(id); b.Changed != 1 || r.Status != job.Pending || !r.EndedAt.IsZero() || r.Attempts != 0 {
+		t.Fatalf("%d redriven: %+v", b.Changed, r)
 	}
 	f.drain("make", done)
 	if r := f.run(id); r.Status != job.Succeeded || r.EndedAt.IsZero() || f.get(name).LastRunStatus != job.Succeeded {
@@ -101,11 +101,11 @@ func testHistoryDiscarded(t *testing.T, e dbtest.Engine) {
 	f.put(f.hourly())
 	id := f.trigger(name)
 	f.drain("make", fails)
-	n, err := f.box.Discard(t.Context(), outbox.FailedFilter{})
+	b, err := f.box.Discard(t.Context(), outbox.FailedFilter{})
 	f.check(err)
 	before := f.run(id)
-	if n != 1 || before.Status != job.Cancelled || before.EndedAt.IsZero() || before.Attempts == 0 || before.LastError == "" {
-		t.Fatalf("%d discarded: %+v", n, before)
+	if b.Changed != 1 || before.Status != job.Cancelled || before.EndedAt.IsZero() || before.Attempts == 0 || before.LastError == "" {
+		t.Fatalf("%d discarded: %+v", b.Changed, before)
 	}
 	f.deleteMessage(id)
 	if after := f.run(id); *after != *before {

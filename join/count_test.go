@@ -148,8 +148,8 @@ func testAttachAfterTheEnd(t *testing.T, e dbtest.Engine) {
 	owner, items := f.claim(5)
 	f.ack(owner, items[msgs[0]], items[msgs[1]])
 	f.fail(owner, items[msgs[2]], items[msgs[3]])
-	if n, err := f.box.Discard(f.ctx(), outbox.FailedFilter{IDs: []outbox.Position{items[msgs[3]]}}); n != 1 || err != nil {
-		t.Fatalf("discarded %d: %v", n, err)
+	if b, err := f.box.Discard(f.ctx(), outbox.FailedFilter{IDs: []outbox.Position{items[msgs[3]]}}); b.Changed != 1 || err != nil {
+		t.Fatalf("discarded %d: %v", b.Changed, err)
 	}
 	id := f.start(5)
 	f.check(f.Attach(f.ctx(), id, msgs...))
@@ -309,8 +309,8 @@ func testRedrive(t *testing.T, e dbtest.Engine) {
 	f.fail(owner, items[msgs[1]])
 	f.progress(id, 0, 2, join.Pending)
 	f.progress(second, 1, 1, join.Failed) // is over
-	if n, err := f.box.Redrive(f.ctx(), outbox.FailedFilter{}); n != 2 || err != nil {
-		t.Fatalf("redrove %d: %v", n, err)
+	if b, err := f.box.Redrive(f.ctx(), outbox.FailedFilter{}); b.Changed != 2 || err != nil {
+		t.Fatalf("redrove %d: %v", b.Changed, err)
 	}
 	f.progress(id, 0, 0, join.Pending)
 	f.progress(second, 1, 1, join.Failed)
@@ -329,8 +329,8 @@ func testRedriveAfterTheEnd(t *testing.T, e dbtest.Engine) {
 	owner, items := f.claim(1)
 	f.fail(owner, items[msgs[0]])
 	f.progress(id, 0, 1, join.Failed)
-	if n, err := f.box.Redrive(f.ctx(), outbox.FailedFilter{}); n != 1 || err != nil {
-		t.Fatalf("redrove %d: %v", n, err)
+	if b, err := f.box.Redrive(f.ctx(), outbox.FailedFilter{}); b.Changed != 1 || err != nil {
+		t.Fatalf("redrove %d: %v", b.Changed, err)
 	}
 	f.progress(id, 0, 1, join.Failed)
 	f.drain(map[string]outbox.HandlerFunc{"step": succeed})
@@ -345,8 +345,8 @@ func testDiscard(t *testing.T, e dbtest.Engine) {
 	id, msgs := f.members(2)
 	owner, items := f.claim(2)
 	f.fail(owner, items[msgs[0]])
-	if n, err := f.box.Discard(f.ctx(), outbox.FailedFilter{}); n != 1 || err != nil {
-		t.Fatalf("discarded %d: %v", n, err)
+	if b, err := f.box.Discard(f.ctx(), outbox.FailedFilter{}); b.Changed != 1 || err != nil {
+		t.Fatalf("discarded %d: %v", b.Changed, err)
 	}
 	f.progress(id, 0, 1, join.Pending)
 }

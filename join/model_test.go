@@ -425,7 +425,7 @@ func (m *model) cancel(rt *rapid.T) {
 }
 
 // dead draws failed steps and calls what deals with those.
-func (m *model) dead(rt *rapid.T, call func(context.Context, outbox.FailedFilter) (int64, error)) (touched []*step) {
+func (m *model) dead(rt *rapid.T, call func(context.Context, outbox.FailedFilter) (outbox.Bulk, error)) (touched []*step) {
 	var filter outbox.FailedFilter
 	for _, s := range m.some(rt, m.steps) {
 		filter.IDs = append(filter.IDs, s.at)
@@ -433,8 +433,8 @@ func (m *model) dead(rt *rapid.T, call func(context.Context, outbox.FailedFilter
 			touched = append(touched, s)
 		}
 	}
-	if n, err := call(m.ctx(), filter); err != nil || int(n) != len(touched) {
-		rt.Fatalf("touched %d, want %d: %v", n, len(touched), err)
+	if b, err := call(m.ctx(), filter); err != nil || int(b.Changed) != len(touched) {
+		rt.Fatalf("touched %d, want %d: %v", b.Changed, len(touched), err)
 	}
 	return touched
 }

@@ -19,19 +19,21 @@ import (
 
 // FailedFilter selects failed messages. The zero value selects all of them.
 type FailedFilter struct {
-	IDs   []Position // nil: any
-	Topic string     // "": any
-	Queue string     // "": any
-	Error string     // part of the last error, as it is written; "": any
+	IDs   []Position `json:"ids,omitempty"`   // nil: any
+	Topic string     `json:"topic,omitempty"` // "": any
+	Queue string     `json:"queue,omitempty"` // "": any
+	Error string     `json:"error,omitempty"` // part of the last error, as it is written; "": any
 	// Since and Before bound when they failed, by the database's clock; zero: any.
-	Since, Before time.Time
-	Limit         int // 0: no limit
-	// Rate is how many to change a second, so as not to overload what they need; 0: no limit.
-	Rate int
+	Since  time.Time `json:"since,omitzero"`
+	Before time.Time `json:"before,omitzero"`
+	Limit  int       `json:"limit,omitempty"` // 0: no limit
+	// Rate is how many to change a second, so as not to overload what they need; 0: no limit. With a
+	// rate the call stores the act, and workers work it off.
+	Rate int `json:"rate,omitempty"`
 	// EndedSteps, if not nil, is set to how many of the messages are failed steps of joins that have
 	// failed. Redriven by themselves they run again, and their joins stay failed: see
 	// join.Joins.Redrive.
-	EndedSteps *int64
+	EndedSteps *int64 `json:"-"`
 }
 
 // target says what the filter selects, for the audit trail.
@@ -78,81 +80,106 @@ func (f *FailedFilter) validate() error {
 }
 
 // Redrive makes failed messages ready again: due now, no attempts counted. Messages in other
-// states are ignored. It works through many in bounded transactions and returns how many it
-// redrove, also with an error. Joins that have ended do not count them again; see
-// FailedFilter.EndedSteps.
-func (o *Outbox) Redrive(ctx context.Context, f FailedFilter) (int64, error) {
-	note := audit.New(ctx, f.target()).Op()
-	n, err := o.eachFailed(ctx, f, o.db.Do, func(d op.DeadFilter) engine.Answering[op.Dead] { return op.OutboxRedrive{DeadFilter: d, Note: note} })
-	if n > 0 {
-		o.log.InfoContext(ctx, "redrove failed messages", "count", n, "topic", f.Topic)
-	}
-	return n, err
+// states are ignored. What one transaction cannot do is stored first, as is everything with a Rate:
+// see Bulk. With a Rate it returns the stored act at once; processes that run the outbox work it
+// off, and without one it waits. Otherwise it returns when all is done, or with an error and how many
+// it redrove so far; then those processes do the rest of an act that is stored, unless StopBulk stops
+// it. Joins that have ended do not count them again; see FailedFilter.EndedSteps.
+func (o *Outbox) Redrive(ctx context.Context, f FailedFilter) (Bulk, error) {
+	return o.changeFailed(ctx, audit.Redrive, f, func(d op.DeadFilter, note op.Note) engine.Answering[op.Dead] {
+		return op.OutboxRedrive{DeadFilter: d, Note: note}
+	})
 }
 
 // Discard discards failed messages: they are kept for the retention period as discarded, then
 // deleted. See Redrive for the rest.
-func (o *Outbox) Discard(ctx context.Context, f FailedFilter) (int64, error) {
-	note := audit.New(ctx, f.target()).Op()
-	n, err := o.eachFailed(ctx, f, o.db.Do, func(d op.DeadFilter) engine.Answering[op.Dead] { return op.OutboxDiscard{DeadFilter: d, Note: note} })
-	if n > 0 {
-		o.log.InfoContext(ctx, "discarded failed messages", "count", n, "topic", f.Topic)
-	}
-	return n, err
+func (o *Outbox) Discard(ctx context.Context, f FailedFilter) (Bulk, error) {
+	return o.changeFailed(ctx, audit.Discard, f, func(d op.DeadFilter, note op.Note) engine.Answering[op.Dead] {
+		return op.OutboxDiscard{DeadFilter: d, Note: note}
+	})
 }
 
 // CountFailed returns how many messages Redrive or Discard would change.
 func (o *Outbox) CountFailed(ctx context.Context, f FailedFilter) (int64, error) {
-	if err := f.validate(); err != nil {
-		return 0, err
-	}
-	f.Rate = 0
-	read := func(ctx context.Context, calls ...*engine.Call) error { return o.db.Read(ctx, calls[0]) }
-	return o.eachFailed(ctx, f, read, func(d op.DeadFilter) engine.Answering[op.Dead] { return op.OutboxCountDead{DeadFilter: d} })
+	n, _, err := o.countFailed(ctx, &f)
+	return n, err
 }
 
 // failedPage is Outbox.failedPage, except in tests.
 const failedPage = 10_000
 
-// eachFailed runs an operation on the messages of a filter, page by page.
-func (o *Outbox) eachFailed(ctx context.Context, f FailedFilter, run func(context.Context, ...*engine.Call) error, do func(op.DeadFilter) engine.Answering[op.Dead]) (total int64, err error) {
-	if err := f.validate(); err != nil {
-		return 0, err
+// changeFailed changes the failed messages of a filter: in one transaction, by do, or as an act that
+// is stored first.
+func (o *Outbox) changeFailed(ctx context.Context, action string, f FailedFilter, do func(op.DeadFilter, op.Note) engine.Answering[op.Dead]) (Bulk, error) {
+	total, parts, err := o.countFailed(ctx, &f)
+	if err != nil {
+		return Bulk{}, err
 	}
-	filter := op.DeadFilter{
+	if f.Rate > 0 || parts > 1 || total > bulkStep {
+		b, err := o.store(ctx, action, &f, total)
+		if err != nil || f.Rate > 0 {
+			return b, err
+		}
+		return o.finish(ctx, b)
+	}
+	note := audit.New(ctx, f.target()).Op()
+	filter := o.deadFilter(&f)
+	filter.Most = max(total, 1)
+	var dead op.Dead
+	if err := o.db.Do(ctx, engine.One(do(filter, note), &dead)); err != nil {
+		return Bulk{}, err
+	}
+	b := Bulk{ID: *note.ID, Action: action, Filter: f, Target: note.Target, Status: BulkDone, Total: total, Changed: dead.N, Actor: note.Actor, Reason: worker.Value(note.Reason)}
+	o.logChanged(ctx, &b)
+	return b, nil
+}
+
+// logChanged logs what an act has changed in this call.
+func (o *Outbox) logChanged(ctx context.Context, b *Bulk) {
+	text := "redrove failed messages"
+	if b.Action == audit.Discard {
+		text = "discarded failed messages"
+	}
+	if b.Changed > 0 {
+		o.log.InfoContext(ctx, text, "count", b.Changed, "topic", b.Filter.Topic)
+	}
+}
+
+// deadFilter converts a filter for operations that begin at the first failed message.
+func (o *Outbox) deadFilter(f *FailedFilter) op.DeadFilter {
+	return op.DeadFilter{
 		IDs: positions(f.IDs), Topic: worker.Optional(f.Topic), Queue: worker.Optional(f.Queue), Error: worker.Optional(f.Error),
 		Since: optionalTime(f.Since), Before: optionalTime(f.Before), Look: o.failedPage,
 	}
+}
+
+// countFailed returns how many failed messages a filter selects, and in how many parts it read them.
+func (o *Outbox) countFailed(ctx context.Context, f *FailedFilter) (total int64, pages int, err error) {
+	if err := f.validate(); err != nil {
+		return 0, 0, err
+	}
+	filter := o.deadFilter(f)
 	ended := f.EndedSteps
 	if ended == nil {
 		ended = new(int64)
 	}
 	*ended = 0
-	for last := new(int64); last != nil; {
-		filter.After, filter.Most = *last, int64(chunk)
+	for last := new(int64); last != nil; pages++ {
+		filter.After, filter.Most = *last, int64(o.failedPage)
 		if f.Limit > 0 {
 			filter.Most = min(filter.Most, int64(f.Limit)-total)
 		}
-		if f.Rate > 0 {
-			filter.Most = min(filter.Most, int64(f.Rate))
+		dead, _, err := engine.Get(ctx, o.db, op.OutboxCountDead{DeadFilter: filter})
+		if err != nil {
+			return total, pages, err
 		}
-		var dead op.Dead
-		if err := run(ctx, engine.One(do(filter), &dead)); err != nil {
-			return total, err
-		}
-		n := dead.N
 		*ended += dead.Ended
 		last = dead.Last
-		if total += n; f.Limit > 0 && total >= int64(f.Limit) {
-			break
-		}
-		if f.Rate > 0 && last != nil {
-			if err := engine.Sleep(ctx, time.Duration(n)*time.Second/time.Duration(f.Rate)); err != nil {
-				return total, err
-			}
+		if total += dead.N; f.Limit > 0 && total >= int64(f.Limit) {
+			last = nil
 		}
 	}
-	return total, nil
+	return total, pages, nil
 }
 
 // positions converts ids for operations; nil stays nil, which is any.

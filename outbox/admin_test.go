@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/dbtest"
-	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -213,44 +213,6 @@ func testFailedMany(t *testing.T, e dbtest.Engine) {
 	f.db.CheckPlaces(t)
 }
 
-// interrupted is a database that cancels a context once an operation has run so
-// often.
-type interrupted struct {
-	engine.DB
-	op     string
-	left   int
-	cancel context.CancelFunc
-}
-
-func (d *interrupted) Do(ctx context.Context, calls ...*engine.Call) error {
-	err := d.DB.Do(ctx, calls...)
-	if err == nil && calls[0].Name() == d.op {
-		if d.left--; d.left == 0 {
-			d.cancel()
-		}
-	}
-	return err
-}
-
-// What is interrupted between two parts says how much it did.
-func TestFailedRate(t *testing.T) { dbtest.Each(t, testFailedRate) }
-
-func testFailedRate(t *testing.T, e dbtest.Engine) {
-	f := open(t, e)
-	f.fail(10)
-	ctx, cancel := context.WithCancel(f.ctx())
-	defer cancel()
-	slowly := outbox.New(&interrupted{DB: f.db.DB, op: "outbox/redrive", left: 2, cancel: cancel}, outbox.Options{})
-	n, err := slowly.Redrive(ctx, outbox.FailedFilter{Rate: 3})
-	if n != 6 || !errors.Is(err, context.Canceled) {
-		t.Fatalf("redrove %d: %v", n, err)
-	}
-	f.counts(outbox.Counts{Ready: 6, Failed: 4})
-	f.touched(4)(f.CountFailed(f.ctx(), outbox.FailedFilter{Rate: 1})) // counting does not wait
-	f.touched(2)(f.Redrive(f.ctx(), outbox.FailedFilter{Rate: 1000, Limit: 2}))
-	f.counts(outbox.Counts{Ready: 8, Failed: 2})
-}
-
 // Two who redrive the same share it out.
 func TestRedriveConcurrently(t *testing.T) { dbtest.Each(t, testRedriveConcurrently) }
 
@@ -261,7 +223,7 @@ func testRedriveConcurrently(t *testing.T, e dbtest.Engine) {
 	other := outbox.New(f.db.Another(t), outbox.Options{})
 	var sums [3]int64
 	var busy sync.WaitGroup
-	for i, change := range []func(context.Context, outbox.FailedFilter) (int64, error){f.Redrive, other.Redrive, other.Discard} {
+	for i, change := range []func(context.Context, outbox.FailedFilter) (int64, error){f.Redrive, changed(other.Redrive), changed(other.Discard)} {
 		busy.Go(func() {
 			var err error
 			if sums[i], err = change(f.ctx(), outbox.FailedFilter{}); err != nil {
@@ -583,14 +545,21 @@ func TestFailedFarBehind(t *testing.T) {
 		does(60, o.CountFailed, outbox.FailedFilter{})
 		does(4, o.CountFailed, outbox.FailedFilter{Topic: "few"})
 		does(2, o.CountFailed, outbox.FailedFilter{Topic: "few", Limit: 2})
-		does(0, o.Redrive, outbox.FailedFilter{Topic: "none"})
-		does(1, o.Redrive, outbox.FailedFilter{Topic: "few", Limit: 1})
-		does(3, o.Discard, outbox.FailedFilter{Topic: "few", Rate: 1000})
-		does(0, o.Redrive, outbox.FailedFilter{Topic: "few"})
-		does(56, o.Redrive, outbox.FailedFilter{})
-		entries, err := admin.New(db, nil).Audit(t.Context(), admin.AuditOptions{})
-		if err != nil || len(entries) != 3 || entries[0].Count != 56 || entries[1].Count != 3 || entries[2].Count != 1 {
-			t.Fatalf("%+v, %v", entries, err)
+		redrive, discard := changed(o.Redrive), changed(o.Discard)
+		does(0, redrive, outbox.FailedFilter{Topic: "none"})
+		does(1, redrive, outbox.FailedFilter{Topic: "few", Limit: 1})
+		does(3, discard, outbox.FailedFilter{Topic: "few"})
+		does(0, redrive, outbox.FailedFilter{Topic: "few"})
+		does(56, redrive, outbox.FailedFilter{})
+		for action, want := range map[string][]int64{audit.Redrive: {56, 1}, audit.Discard: {3}} {
+			entries, err := admin.New(db, nil).Audit(t.Context(), admin.AuditOptions{Action: action})
+			var got []int64
+			for _, e := range entries {
+				got = append(got, e.Count)
+			}
+			if err != nil || !slices.Equal(got, want) {
+				t.Fatalf("%s: %v, want %v: %v", action, got, want, err)
+			}
 		}
 		db.CheckPlaces(t)
 	})

@@ -123,6 +123,24 @@ func positions(msgs []*outbox.Message) []outbox.Position {
 }
 
 // touched insists on what a settling call reported.
+// Redrive returns how many messages the fixture's outbox redrove.
+func (f *fixture) Redrive(ctx context.Context, filter outbox.FailedFilter) (int64, error) {
+	return changed(f.Outbox.Redrive)(ctx, filter)
+}
+
+// Discard returns how many messages the fixture's outbox discarded.
+func (f *fixture) Discard(ctx context.Context, filter outbox.FailedFilter) (int64, error) {
+	return changed(f.Outbox.Discard)(ctx, filter)
+}
+
+// changed is an act of which only the number of messages counts that it changed.
+func changed(act func(context.Context, outbox.FailedFilter) (outbox.Bulk, error)) func(context.Context, outbox.FailedFilter) (int64, error) {
+	return func(ctx context.Context, f outbox.FailedFilter) (int64, error) {
+		b, err := act(ctx, f)
+		return b.Changed, err
+	}
+}
+
 func (f *fixture) touched(want int64) func(int64, error) {
 	return func(n int64, err error) {
 		f.t.Helper()

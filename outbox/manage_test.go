@@ -77,7 +77,7 @@ func testRedriveWakes(t *testing.T, e dbtest.Engine) {
 	<-calls
 	f.untilStatus(id, outbox.Failed)
 	admin := outbox.New(f.db.Another(t), outbox.Options{})
-	f.touched(1)(admin.Redrive(f.ctx(), outbox.FailedFilter{}))
+	f.touched(1)(changed(admin.Redrive)(f.ctx(), outbox.FailedFilter{}))
 	select {
 	case <-calls:
 	case <-time.After(20 * time.Second):

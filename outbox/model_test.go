@@ -643,7 +643,7 @@ func (m *model) failedFilter(rt *rapid.T) (f outbox.FailedFilter, selected []*kn
 func (m *model) redrive(rt *rapid.T) {
 	f, selected := m.failedFilter(rt)
 	m.tick(time.Microsecond)
-	n, err := m.o.Redrive(m.ctx(), f)
+	n, err := changed(m.o.Redrive)(m.ctx(), f)
 	wantCount(rt, n, err, len(selected))
 	for _, k := range selected {
 		k.back(m.now())
@@ -657,7 +657,7 @@ func (m *model) redrive(rt *rapid.T) {
 func (m *model) discard(rt *rapid.T) {
 	f, selected := m.failedFilter(rt)
 	m.tick(time.Microsecond)
-	n, err := m.o.Discard(m.ctx(), f)
+	n, err := changed(m.o.Discard)(m.ctx(), f)
 	wantCount(rt, n, err, len(selected))
 	for _, k := range selected {
 		k.status, k.ended = outbox.Discarded, m.now()

@@ -25,7 +25,7 @@ func TestRetryCountsOfNeighboursAndOfRedrivenMessages(t *testing.T) {
 			touched(t, 3)(o.AbandonAfter(t.Context(), owner, 0, errors.New("again"), all...))
 			owner, all = claimThree(t, o, 1, 2, 1)
 			touched(t, 3)(o.Fail(t.Context(), owner, nil, all...))
-			touched(t, 3)(o.Redrive(t.Context(), outbox.FailedFilter{}))
+			touched(t, 3)(changed(o.Redrive)(t.Context(), outbox.FailedFilter{}))
 			owner, all = claimThree(t, o, 0, 0, 0)
 			touched(t, 3)(o.Ack(t.Context(), owner, all...))
 			for _, id := range all {

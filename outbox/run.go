@@ -24,8 +24,14 @@ func (o *Outbox) Run(ctx context.Context) error {
 	if err := worker.AwaitSchema(ctx, o.log, o.db, !o.opts.StopWhenEmpty); err != nil && ctx.Err() == nil {
 		return err
 	}
-	return o.cleanup.Beside(ctx, func(ctx context.Context) error { return o.serve(ctx, worker.TimeSlice{}) })
+	return o.cleanup.Beside(ctx, func(ctx context.Context) error {
+		scheduler := worker.NewScheduler(worker.ScheduleConfig{DB: o.db, Sources: o.sources(), Logger: o.log})
+		return scheduler.Beside(ctx, func(ctx context.Context) error { return o.serve(ctx, worker.TimeSlice{}) })
+	})
 }
+
+// sources returns what a scheduler dispatches for the outbox.
+func (o *Outbox) sources() []worker.Source { return []worker.Source{bulkSource{o}} }
 
 // runSlice is Run until the time slice is over, and may be called again. It neither
 // checks the schema nor cleans up.

@@ -142,7 +142,7 @@ func (d *DB) drain(ctx context.Context, r *Drained) error {
 	}
 }
 
-// fire moves what is due into the outbox.
+// fire moves what is due into the outbox, and does the steps of bulk acts that are due.
 func (d *DB) fire(ctx context.Context, r *Drained) (int64, error) {
 	timers, err := fireAll(ctx, d.Timers.Internal(access.Key{}).Sources)
 	r.Timers += timers
@@ -151,7 +151,11 @@ func (d *DB) fire(ctx context.Context, r *Drained) (int64, error) {
 	}
 	jobs, err := fireAll(ctx, d.Jobs.Internal(access.Key{}).Sources)
 	r.Jobs += jobs
-	return timers + jobs, err
+	if err != nil {
+		return 0, err
+	}
+	steps, err := fireAll(ctx, d.Outbox.Internal(access.Key{}).Component().Sources)
+	return timers + jobs + steps, err
 }
 
 func fireAll(ctx context.Context, sources []worker.Source) (total int64, err error) {

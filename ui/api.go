@@ -25,6 +25,15 @@ type resource struct {
 	result  any      // a value of the type that get returns, for the description
 	list    bool     // get returns a []T, of which a page is sent, or the page
 	get     func(v *visit, s *store) (any, error)
+	change  bool // it is asked for by POST, and for operators: get changes what it returns
+}
+
+// method is how it is asked for.
+func (r *resource) method() string {
+	if r.change {
+		return http.MethodPost
+	}
+	return http.MethodGet
 }
 
 // list is a page of a list.
@@ -81,6 +90,9 @@ func resources() []resource {
 		{path: "workers", summary: "The processes that work on the database.", result: []admin.Worker{}, list: true, get: func(v *visit, s *store) (any, error) { return s.Admin.Workers(v.Context()) }},
 		{path: "pauses", summary: "What is paused.", result: []admin.Pause{}, list: true, get: func(v *visit, s *store) (any, error) { return s.Admin.Pauses(v.Context()) }},
 		{path: "limits", summary: "Limits, and how much of them is used.", result: []admin.Limit{}, list: true, get: func(v *visit, s *store) (any, error) { return s.Admin.Limits(v.Context()) }},
+		{path: "bulk", summary: "Bulk acts on failed messages that are stored, newest first.", result: []outbox.Bulk{}, list: true, get: func(v *visit, s *store) (any, error) { return s.Outbox.Bulks(v.Context()) }},
+		{path: "bulk/{id}", summary: "A bulk act.", result: outbox.Bulk{}, get: apiBulk},
+		{path: "bulk/{id}/stop", summary: "Stops a bulk act, and returns it. What it has not changed yet is left as it is.", params: []string{"reason"}, result: outbox.Bulk{}, get: apiStopBulk, change: true},
 		{path: "audit", summary: "What operators did, newest first.", params: []string{"actor", "action", "after"}, result: []admin.Entry{}, list: true, get: func(v *visit, s *store) (any, error) {
 			p, err := v.listAudit(v.Context(), s)
 			return sent(p, same), err
@@ -169,6 +181,14 @@ func apiMembers(v *visit, s *store) (any, error) {
 // api answers a request for a resource.
 func (s *server) api(w http.ResponseWriter, r *http.Request, one resource) {
 	v := s.visit(r)
+	if one.change {
+		if !v.access.Operator {
+			s.log.WarnContext(r.Context(), "the dashboard refused a change", "path", r.URL.Path, "name", v.access.Name)
+			reply(w, http.StatusForbidden, map[string]string{"error": readOnly})
+			return
+		}
+		v.Request = r.WithContext(admin.WithReason(admin.WithActor(r.Context(), v.access.Name), v.query.Get("reason")))
+	}
 	st, err := s.source.chosen(v)
 	var result any
 	if err == nil {
@@ -202,7 +222,7 @@ func reply(w http.ResponseWriter, status int, body any) {
 // routes adds the API to a mux.
 func (s *server) routes(mux *http.ServeMux) {
 	for _, one := range resources() {
-		mux.HandleFunc("GET /api/v1/"+one.path, func(w http.ResponseWriter, r *http.Request) { s.api(w, r, one) })
+		mux.HandleFunc(one.method()+" /api/v1/"+one.path, func(w http.ResponseWriter, r *http.Request) { s.api(w, r, one) })
 	}
 	mux.HandleFunc("GET /api/v1/stores", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, http.StatusOK, list{Items: append([]string{}, s.source.keys()...)})

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/ui"
 )
 
@@ -21,15 +22,15 @@ type schema struct {
 }
 
 type description struct {
-	Paths map[string]struct {
-		Get struct {
-			Parameters []struct{ Name, In string }
-			Responses  map[string]struct {
-				Content map[string]struct{ Schema *schema }
-			}
-		}
-	}
+	Paths      map[string]struct{ Get, Post *operation }
 	Components struct{ Schemas map[string]*schema }
+}
+
+type operation struct {
+	Parameters []struct{ Name, In string }
+	Responses  map[string]struct {
+		Content map[string]struct{ Schema *schema }
+	}
 }
 
 // conforms reports where a value is not as a schema says: it has what is not described, or lacks what
@@ -85,15 +86,21 @@ func TestAPI(t *testing.T) {
 		if len(d.Paths) < 20 {
 			t.Errorf("%d paths", len(d.Paths))
 		}
+		bulk, err := f.Outbox.Redrive(f.ctx(), outbox.FailedFilter{Topic: "none", Rate: 1})
+		f.check(err)
 		for path, one := range d.Paths {
-			at := strings.NewReplacer("/joins/{id}", "/joins/"+f.join.String(), "{id}", f.failed.String(), "{name}", "nightly%2F"+strings.ReplaceAll(strings.ReplaceAll(strings.ReplaceAll(canary, `"`, "%22"), "<", "%3C"), "/", "%2F")).Replace(path)
-			status, body, h := get(t, s, strings.TrimPrefix(strings.ReplaceAll(strings.ReplaceAll(at, " ", "%20"), ">", "%3E"), "/"))
+			at := strings.NewReplacer("/joins/{id}", "/joins/"+f.join.String(), "/bulk/{id}", "/bulk/"+bulk.ID.String(), "{id}", f.failed.String(), "{name}", "nightly%2F"+strings.ReplaceAll(strings.ReplaceAll(strings.ReplaceAll(canary, `"`, "%22"), "<", "%3C"), "/", "%2F")).Replace(path)
+			method, is := http.MethodGet, one.Get
+			if one.Post != nil {
+				method, is = http.MethodPost, one.Post
+			}
+			status, body, h := do(t, s, method, strings.TrimPrefix(strings.ReplaceAll(strings.ReplaceAll(at, " ", "%20"), ">", "%3E"), "/"), nil, nil)
 			var value any
 			if err := json.Unmarshal([]byte(body), &value); err != nil || status != http.StatusOK || h.Get("Content-Type") != "application/json" {
 				t.Errorf("%s: %d %s %v", at, status, body, err)
 				continue
 			}
-			d.conforms(t, path, one.Get.Responses["200"].Content["application/json"].Schema, value)
+			d.conforms(t, path, is.Responses["200"].Content["application/json"].Schema, value)
 			if strings.Contains(body, "secret") {
 				t.Errorf("%s has a payload", at)
 			}

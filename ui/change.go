@@ -14,6 +14,9 @@ import (
 // change is something that an operator does to a store. It returns in words what became of it.
 type change func(ctx context.Context, s *store, form url.Values) (string, error)
 
+// readOnly is the answer to those who may not change anything.
+const readOnly = "forbidden: your access is read-only"
+
 // maxForm bounds what a form may send.
 const maxForm = 64 << 10
 
@@ -33,12 +36,11 @@ func (s *server) act(w http.ResponseWriter, r *http.Request) {
 		return
 	case !v.access.Operator:
 		s.log.WarnContext(r.Context(), "the dashboard refused a change", "action", name, "name", v.access.Name)
-		http.Error(w, "403 forbidden: your access is read-only", http.StatusForbidden)
+		http.Error(w, "403 "+readOnly, http.StatusForbidden)
 		return
 	}
 	v.key = r.PostForm.Get("store")
-	// It may take as long as its sender waits: much may have to be changed.
-	unbounded(w)
+	// It may take as long as its sender waits: then workers go on with a bulk act.
 	ctx := admin.WithReason(admin.WithActor(r.Context(), v.access.Name), r.PostForm.Get("reason"))
 	st, err := v.s.source.open(ctx, v.key)
 	did := ""

@@ -8,7 +8,7 @@ func Routes() (all []string) {
 		all = append(all, "GET "+p.pattern)
 	}
 	for _, r := range resources() {
-		all = append(all, "GET /api/v1/"+r.path)
+		all = append(all, r.method()+" /api/v1/"+r.path)
 	}
 	for name := range maps.Keys(changes()) {
 		all = append(all, "POST /do/"+name)

@@ -133,8 +133,8 @@ func retry(ctx context.Context, s *store, form url.Values) (string, error) {
 	}
 	var ended int64
 	f.EndedSteps = &ended
-	n, err := s.Outbox.Redrive(ctx, f)
-	did := several(n, "message", "redriven")
+	b, err := s.Outbox.Redrive(ctx, f)
+	did := began(&b)
 	if ended > 0 {
 		did += "; " + several(ended, "step", "of joins that have failed and stay failed: retry the joins")
 	}
@@ -147,6 +147,6 @@ func discard(ctx context.Context, s *store, form url.Values) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	n, err := s.Outbox.Discard(ctx, f)
-	return several(n, "message", "discarded"), err
+	b, err := s.Outbox.Discard(ctx, f)
+	return began(&b), err
 }

@@ -18,7 +18,7 @@ func openAPI() map[string]any {
 		if one.list {
 			result = object(map[string]any{"items": result, "next": map[string]any{"type": "string", "description": "The parameter after of the next page."}}, "items")
 		}
-		paths["/api/v1/"+one.path] = map[string]any{"get": operation(one, result)}
+		paths["/api/v1/"+one.path] = map[string]any{strings.ToLower(one.method()): operation(one, result)}
 	}
 	stores := resource{path: "stores", summary: "The keys of a fleet's stores; none of one database."}
 	keys := object(map[string]any{"items": map[string]any{"type": "array", "items": map[string]any{"type": "string"}}}, "items")

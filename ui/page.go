@@ -97,7 +97,7 @@ func (s *server) page(w http.ResponseWriter, r *http.Request, p page) {
 
 // missing returns which error of those for what is not there an error is; nil if it is none.
 func missing(err error) error {
-	for _, none := range []error{outbox.ErrNotFound, join.ErrNotFound, timer.ErrNotFound, job.ErrNotFound, inbox.ErrNotFound, lease.ErrNotFound, admin.ErrNotFound, fleet.ErrUnknownStore} {
+	for _, none := range []error{outbox.ErrNotFound, outbox.ErrNoBulk, join.ErrNotFound, timer.ErrNotFound, job.ErrNotFound, inbox.ErrNotFound, lease.ErrNotFound, admin.ErrNotFound, fleet.ErrUnknownStore} {
 		if errors.Is(err, none) {
 			return none
 		}

@@ -8,6 +8,7 @@ func pages() []page {
 		{pattern: "/messages", nav: "Messages", path: "messages", show: messages},
 		{pattern: "/messages/{id}", show: message},
 		{pattern: "/failed", nav: "Failed", path: "failed", show: failed},
+		{pattern: "/bulk", nav: "Bulk acts", path: "bulk", show: bulkActs},
 		{pattern: "/topics", nav: "Topics and queues", path: "topics", show: topicsAndQueues},
 		{pattern: "/joins", nav: "Joins", path: "joins", show: joins},
 		{pattern: "/joins/{id}", show: oneJoin},
@@ -28,6 +29,6 @@ func changes() map[string]change {
 		"retry": retry, "discard": discard, "cancel": cancelMessage, "reschedule": rescheduleMessage,
 		"pause": pauseSubject, "resume": resumeSubject, "limit": limitSubject, "unlimit": unlimitSubject,
 		"cancel-join": cancelJoin, "retry-join": retryJoin, "revive": revive, "cancel-timer": cancelTimer, "reschedule-timer": rescheduleTimer,
-		"run-job": runJob, "enable-job": enableJob, "disable-job": disableJob, "release-lease": releaseLease, "repair": repair,
+		"run-job": runJob, "enable-job": enableJob, "disable-job": disableJob, "release-lease": releaseLease, "repair": repair, "stop-bulk": stopBulk,
 	}
 }

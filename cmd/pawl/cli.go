@@ -82,6 +82,7 @@ type cli struct {
 	Pause        pauseCmd        `cmd:"" help:"Stop work on a topic or queue, for all workers."`
 	Resume       resumeCmd       `cmd:"" help:"Resume work on a topic or queue."`
 	Pauses       pausesCmd       `cmd:"" help:"List what is paused."`
+	Bulk         bulkCmd         `cmd:"" help:"List and stop bulk acts: what workers retry or discard at a rate."`
 	Limits       limitsCmd       `cmd:"" help:"Limit how many messages of a topic or queue run at once, or begin in a time."`
 	Backlog      backlogCmd      `cmd:"" help:"Count what is in the database, by queue, topic and state."`
 	Workers      workersCmd      `cmd:"" help:"List the processes that work on the database."`

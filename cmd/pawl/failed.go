@@ -22,7 +22,7 @@ type selection struct {
 	Since  said     `placeholder:"WHEN" help:"With --all: only those that failed since a time, or within a duration: 2026-11-22T10:00:00Z, 2h."`
 	Before said     `placeholder:"WHEN" help:"With --all: only those that failed before a time, or longer ago than a duration."`
 	Limit  *int     `short:"n" placeholder:"N" help:"With --all: at most so many, oldest first."`
-	Rate   *int     `placeholder:"N" help:"At most so many a second."`
+	Rate   *int     `placeholder:"N" help:"At most so many a second: workers do it, and the command returns at once. See pawl bulk."`
 	DryRun bool     `help:"Only say how many."`
 }
 
@@ -50,7 +50,8 @@ Examples:
 
     pawl retry 0198c9a0-5d7e-8a41-9c3f-000000000001
     pawl retry --all --topic mail --error 'connection refused' --since 2h --dry-run
-    pawl retry --all --topic mail --rate 50`
+    pawl retry --all --topic mail --rate 50
+    pawl bulk ls`
 }
 
 // Run gives failed messages a fresh start.
@@ -75,7 +76,13 @@ func (c *discardCmd) Run(ctx context.Context, a *app, g *options) error {
 
 const retried = "retried"
 
-type repair func(*outbox.Outbox, context.Context, outbox.FailedFilter) (int64, error)
+type repair func(*outbox.Outbox, context.Context, outbox.FailedFilter) (outbox.Bulk, error)
+
+// countFailed is an act that changes nothing.
+func countFailed(o *outbox.Outbox, ctx context.Context, f outbox.FailedFilter) (b outbox.Bulk, err error) {
+	b.Changed, err = o.CountFailed(ctx, f)
+	return b, err
+}
 
 func (c *selection) apply(ctx context.Context, a *app, g *options, done string, act repair) error {
 	f, err := c.filter(time.Now())
@@ -95,25 +102,36 @@ func (c *selection) apply(ctx context.Context, a *app, g *options, done string, 
 		f.EndedSteps = &ended
 	}
 	if c.DryRun {
-		done, act = "would be "+done, (*outbox.Outbox).CountFailed
+		done, act = "would be "+done, countFailed
 	}
-	var n int64
+	var b outbox.Bulk
 	if err == nil {
-		n, err = act(o, ctx, f)
+		b, err = act(o, ctx, f)
+	}
+	left := !b.StartedAt.IsZero() && !b.Over() // to workers
+	note := ""
+	if err == nil && left {
+		note, err = workersOf(ctx, s)
 	}
 	if err := s.close(err); err != nil {
-		if n > 0 {
-			return &doneError{fmt.Sprintf("%s %s", done, several(n, "message")), err}
+		switch {
+		case left:
+			return &doneError{fmt.Sprintf("%s %s; workers go on with %s", done, several(b.Changed, "message"), b.ID), err}
+		case b.Changed > 0:
+			return &doneError{fmt.Sprintf("%s %s", done, several(b.Changed, "message")), err}
 		}
 		return err
 	}
-	if missed := int64(len(f.IDs)) - n; missed > 0 {
-		return fmt.Errorf("%s %s; %d no longer failed%s", done, several(n, "message"), missed, endedText("; ", ended))
+	if left {
+		return a.printStored(done, &b, note, g.JSON)
+	}
+	if missed := int64(len(f.IDs)) - b.Changed; missed > 0 {
+		return fmt.Errorf("%s %s; %d no longer failed%s", done, several(b.Changed, "message"), missed, endedText("; ", ended))
 	}
 	if ended > 0 && g.JSON {
-		return a.printJSON(map[string]int64{strings.ReplaceAll(done, " ", "_"): n, "steps_of_failed_joins": ended})
+		return a.printJSON(map[string]int64{strings.ReplaceAll(done, " ", "_"): b.Changed, "steps_of_failed_joins": ended})
 	}
-	if err := a.printChanged(done, n, g.JSON); err != nil || ended == 0 {
+	if err := a.printChanged(done, b.Changed, g.JSON); err != nil || ended == 0 {
 		return err
 	}
 	_, err = fmt.Fprintln(a.stdout, endedText("", ended))

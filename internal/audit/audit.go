@@ -36,6 +36,9 @@ const (
 	Fix        = "fix"     // what the doctor found
 	Restore    = "restore" // the database counts as restored
 	Move       = "move"    // a store, to another database
+	Start      = "start"   // a bulk act, which is stored
+	Stop       = "stop"    // one, before its end
+	End        = "end"     // one, because all is done
 )
 
 // Limits of what is stored, in characters; longer texts are cut.

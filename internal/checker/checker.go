@@ -95,6 +95,7 @@ func (c *Checker) Health(ctx context.Context) health.Report {
 	} else {
 		found = append(found, c.work(ctx)...)
 		found = append(found, c.unhandled(ctx)...)
+		found = append(found, bulk(ctx, c.cfg.DB, &c.cfg.Options)...)
 		found = append(found, aside(ctx, c.cfg.DB)...)
 	}
 	return health.NewReport(found)

@@ -19,6 +19,7 @@ func Inspect(ctx context.Context, db engine.DB, o health.Options) health.Report 
 	found, usable := database(ctx, db, nil)
 	if usable {
 		found = append(found, inspectWork(ctx, db, &o)...)
+		found = append(found, bulk(ctx, db, &o)...)
 		found = append(found, aside(ctx, db)...)
 	}
 	return health.NewReport(found)

@@ -216,6 +216,8 @@ func Tables() []Table {
 		table("outbox_join_member", "join_id outbox_message_id", of(UUID, "join_id", "outbox_message_id"), ints("id", "status"), of(Time, "created_utc")),
 		table("outbox_join_wait", "id", ints("id"), of(UUID, "join_id"), of(Bool, "replaced")),
 		table("outbox_join_result", "join_id id", of(UUID, "join_id"), ints("id"), of(Bytes, "result")),
+		table("outbox_bulk", "id", of(UUID, "id"), of(Text, "action", "ids", "topic", "queue", "error", "target", "actor", "reason", "stopped_by"), ints("most", "rate", "total", "n", "last"),
+			of(Time, "failed_since", "failed_before", "created_at", "at", "stepped_at", "ended_at")),
 		table("outbox_pause", "kind name", of(Text, "kind", "name", "actor", "reason"), ints("lane"), of(Time, "at"), of(Bool, "ending")),
 		table("outbox_limit", "kind name", of(Text, "kind", "name", "actor", "reason", "pattern"), ints("concurrency", "rate", "burst"), of(Duration, "period"), of(Time, "next_at", "at")),
 		table("outbox_limit_claim", "kind name id", of(Text, "kind", "name"), ints("id")),

@@ -2,7 +2,10 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
@@ -108,39 +111,52 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	return nil
 }
 
-// Dispatch does everything that is due now, once.
+// Beside runs f and, concurrently, the scheduler, which ends with it.
+func (s *Scheduler) Beside(ctx context.Context, f func(context.Context) error) error {
+	scheduling, stop := context.WithCancel(ctx)
+	var background sync.WaitGroup
+	background.Go(func() { _ = s.Run(scheduling) })
+	defer background.Wait()
+	defer stop()
+	return f(ctx)
+}
+
+// Dispatch does everything that is due now, a part of each source in turn: one that has much to do
+// does not hold up the others.
 func (s *Scheduler) Dispatch(ctx context.Context) {
+	due := slices.Clone(s.sources)
 	ok := true
-	for _, a := range s.sources {
-		if time.Now().Before(a.retry) {
-			ok = false
-			continue
-		}
-		if err := a.drain(ctx, s.cfg.Tracker); err != nil {
-			s.failed(ctx, a, err)
-			ok = false
-		}
+	for len(due) > 0 && ctx.Err() == nil {
+		due = slices.DeleteFunc(due, func(a *dueSource) bool {
+			n, err := s.dispatch(ctx, a)
+			ok = ok && err == nil
+			return n == 0 || err != nil
+		})
 	}
 	if ok && ctx.Err() == nil {
 		s.cfg.Tracker.succeeded(time.Now())
 	}
 }
 
-// drain dispatches until nothing is due: a pass is not bounded.
-func (a *dueSource) drain(ctx context.Context, tracker *LoopTracker) error {
-	for ctx.Err() == nil {
-		tracker.iterate(0)
-		n, err := a.Source.Dispatch(ctx)
-		if err != nil {
-			return err
-		}
-		a.failures = 0
-		if n == 0 {
-			return nil
-		}
+// errBackoff is returned for a source that is not to be tried yet.
+var errBackoff = errors.New("failed lately")
+
+// dispatch does a part of what is due of one source, and returns how much that was.
+func (s *Scheduler) dispatch(ctx context.Context, a *dueSource) (int64, error) {
+	if time.Now().Before(a.retry) {
+		return 0, errBackoff
+	}
+	s.cfg.Tracker.iterate(0)
+	n, err := a.Source.Dispatch(ctx)
+	if err != nil {
+		s.failed(ctx, a, err)
+		return 0, err
+	}
+	a.failures = 0
+	if n > 0 {
 		a.emptyPolls = 0
 	}
-	return ctx.Err()
+	return n, nil
 }
 
 // failed backs off from one source: 0.25 s … 30 s, with jitter (D-6).

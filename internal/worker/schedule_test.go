@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -43,6 +44,7 @@ type planner struct {
 	dues      []time.Time
 	held      bool        // another transaction has locked what is due
 	err       error       // of Dispatch
+	did       func()      // is called by Dispatch; nil: nothing
 	noDueTime error       // of NextDue
 	polls     []time.Time // calls of Dispatch
 	fired     []time.Duration
@@ -162,6 +164,9 @@ func (p *planner) Dispatch(context.Context) (n int64, err error) {
 	now := time.Now()
 	p.c.note("poll")
 	p.polls = append(p.polls, now)
+	if p.did != nil {
+		p.did()
+	}
 	if p.err != nil {
 		return 0, p.err
 	}
@@ -335,6 +340,24 @@ func TestSchedulerDrains(t *testing.T) {
 		if n := a.count() - from; n < 10_000/7 || n > 10_000/7+3 {
 			t.Errorf("%d polls", n)
 		}
+	})
+}
+
+// D-480: a source that has much to do does not hold up the others: each does a part in turn.
+func TestSchedulerTakesTurns(t *testing.T) {
+	clock(t, day, []string{"a", "b"}, func(c *clockwork) {
+		a, b := c.plans[0], c.plans[1]
+		a.batch, b.batch = 1, 1
+		a.in(make([]time.Duration, 50)...)
+		b.in(make([]time.Duration, 3)...)
+		var order []string
+		a.did = func() { order = append(order, "a") }
+		b.did = func() { order = append(order, "b") }
+		c.Dispatch(t.Context())
+		if got := strings.Join(order[:8], ""); got != "abababab" || len(order) != 51+4 {
+			t.Errorf("%d polls, which begin with %s", len(order), got)
+		}
+		c.start()
 	})
 }
 

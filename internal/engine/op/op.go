@@ -20,7 +20,7 @@ var Statements embed.FS
 func All() []engine.Operation {
 	return slices.Concat(
 		audit(), backlogs(), clocks(), doctor(), doctorJoins(), doctorOrder(), explain(), fleet(), generations(), health(), inbox(), jobs(), joins(), leases(), limits(), moves(),
-		outboxes(), settlements(), outboxReads(), outboxAdmin(), pauses(), timers(), workers(),
+		outboxes(), settlements(), outboxReads(), outboxAdmin(), outboxBulks(), pauses(), timers(), workers(),
 	)
 }
 

@@ -200,6 +200,7 @@ func reading() []act {
 				done(p.Joins.Members(p.ctx, f.join, join.MembersOptions{})), done(p.Inbox.Get(p.ctx, f.key.Source, f.key.MessageID)), done(p.Leases.List(p.ctx, lease.ListOptions{})), done(p.Jobs.List(p.ctx, job.ListOptions{})))
 			return errors.Join(errs...)
 		}},
+		{"see bulk acts", all, func(p *person, f *scene) error { return done(p.Outbox.Bulks(p.ctx)) }},
 		{"read the audit trail", trail, func(p *person, f *scene) error { return done(p.Admin.Audit(p.ctx, ops.AuditOptions{})) }},
 	}
 }
@@ -269,6 +270,23 @@ func operating() []act {
 		}},
 		{"discard", both, func(p *person, f *scene) error {
 			return done(p.Outbox.Discard(p.ctx, outbox.FailedFilter{IDs: []outbox.Position{f.failedAt}}))
+		}},
+		{"start and stop a bulk act", all, func(p *person, f *scene) error {
+			b, err := p.Outbox.Redrive(p.ctx, outbox.FailedFilter{IDs: []outbox.Position{f.failedAt}, Rate: 1})
+			if err != nil {
+				return err
+			}
+			_, err = p.Outbox.StopBulk(p.ctx, b.ID)
+			return errors.Join(err, done(p.Outbox.Discard(p.ctx, outbox.FailedFilter{IDs: []outbox.Position{f.failedAt}, Rate: 1})))
+		}},
+		{"start a bulk act by hand", all, func(p *person, f *scene) error {
+			return p.exec(`INSERT INTO pawl.outbox_bulk (id, action, failed_before, rate, target, actor, total, created_at, at)
+			  SELECT gen_random_uuid(), 'discard', now(), 0, '', '', 0, now(), now() WHERE false`)
+		}},
+		{"change what a bulk act selects", nil, func(p *person, f *scene) error { return p.exec(`UPDATE pawl.outbox_bulk SET topic = NULL WHERE false`) }},
+		{"work off bulk acts", both, func(p *person, f *scene) error {
+			return errors.Join(done(p.Outbox.Internal(access.Key{}).Component().Sources[0].Dispatch(p.ctx)),
+				p.exec(`SELECT pawl.outbox_bulk_step(gen_random_uuid(), 1, 1, NULL, '', '', NULL)`))
 		}},
 		{"cancel and move messages", both, func(p *person, f *scene) error {
 			return errors.Join(done(p.Outbox.Reschedule(p.ctx, time.Now().Add(time.Hour), f.at)), done(p.Outbox.Cancel(p.ctx, "why", f.at)))

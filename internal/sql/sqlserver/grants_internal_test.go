@@ -31,7 +31,7 @@ type mays struct {
 
 func roleMays() map[engine.Role]mays {
 	reading := []string{
-		"*/list*", "*/get", "*/find", "job/run", "job/runs", "job/due", "outbox/counts", "outbox/count_dead", "outbox/lanes", "outbox/suspects", "limit/use", "*/next_due", "join/members",
+		"*/list*", "*/get", "*/find", "job/run", "job/runs", "job/due", "outbox/counts", "outbox/count_dead", "outbox/bulks", "outbox/bulk_due", "outbox/lanes", "outbox/suspects", "limit/use", "*/next_due", "join/members",
 		"inbox/stuck", "backlog/*", "health/*", "explain/*", "fleet/*", "clock/*", "generation/check", "doctor/claims", "doctor/leases", "doctor/messages", "doctor/queues", "doctor/runs",
 		"join/uncompleted", "join/waits", "doctor/joins", "doctor/join_missed", "doctor/join_parked", "doctor/lines", "doctor/strays",
 	}
@@ -50,9 +50,9 @@ func roleMays() map[engine.Role]mays {
 		},
 		engine.RoleWorker: {
 			comment: `-- A worker does all that Run and the components do: enqueue, claim, settle, schedule,
--- take leases, clean up. It does not pause, limit, change the audit trail or the schema.
+-- take leases, work off bulk acts, clean up. It does not pause, limit, start or stop bulk acts, change the audit trail or the schema.
 `,
-			operations: []string{"*"}, except: []string{"pause/put", "pause/end", "limit/put", "limit/remove", "audit/list", "generation/restored", "move/ahead", "move/clear", "move/copied", "move/forget", "move/put", "move/reach", "move/tables", "move/touch"},
+			operations: []string{"*"}, except: []string{"outbox/bulk_put", "outbox/bulk_stop", "pause/put", "pause/end", "limit/put", "limit/remove", "audit/list", "generation/restored", "move/ahead", "move/clear", "move/copied", "move/forget", "move/put", "move/reach", "move/tables", "move/touch"},
 			routines: []string{"outbox_*", "timer_*", "job_*", "inbox_*", "lease_*"}, reads: []string{"view"}, sees: true,
 		},
 		engine.RoleOperator: {
@@ -62,7 +62,7 @@ func roleMays() map[engine.Role]mays {
 -- triggered job is a message.
 `,
 			operations: slices.Concat(reading, []string{
-				"outbox/lane", "outbox/enqueue", "outbox/enqueue_once", "outbox/cancel", "outbox/reschedule", "outbox/redrive", "outbox/discard", "pause/*", "limit/*", "job/put", "job/enable", "job/disable",
+				"outbox/lane", "outbox/enqueue", "outbox/enqueue_once", "outbox/cancel", "outbox/reschedule", "outbox/redrive", "outbox/discard", "outbox/bulk_put", "outbox/bulk_step", "outbox/bulk_stop", "pause/*", "limit/*", "job/put", "job/enable", "job/disable",
 				"job/delete", "job/trigger", "timer/cancel", "timer/cancel_key", "timer/reschedule", "join/cancel", "join/hold", "join/redrive", "join/mark", "join/wait", "doctor/join_settle", "lease/force", "inbox/revive", "audit/note",
 			}),
 			routines: []string{"outbox_enqueue", "outbox_enqueue_unique", "timer_cancel", "timer_reschedule", "job_trigger", "job_delete", "outbox_join_cancel", "limit_*"},

@@ -1,6 +1,6 @@
 -- A worker does all that pawl.Run and the components do: enqueue, claim, settle,
--- schedule, take leases, clean up. It does not pause, change the audit trail or the
--- schema.
+-- schedule, take leases, work off bulk acts, clean up. It does not pause, start or stop
+-- bulk acts, change the audit trail or the schema.
 GRANT USAGE ON SCHEMA pawl TO :"role";
 GRANT USAGE ON SEQUENCE pawl.outbox_block, pawl.outbox_single TO :"role";
 GRANT SELECT (one, id) ON pawl.generation TO :"role";
@@ -12,6 +12,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON
   pawl.outbox_ready, pawl.outbox_claim, pawl.outbox_done, pawl.outbox_exception, pawl.outbox_attempt, pawl.outbox_order, pawl.outbox_unique, pawl.outbox_limit_claim,
   pawl.outbox_join, pawl.outbox_join_member, pawl.outbox_join_wait, pawl.outbox_join_result,
   pawl.inbox, pawl.timer, pawl.job, pawl.job_run, pawl.lease, pawl.lease_waiter, pawl.worker_process TO :"role";
+GRANT SELECT, DELETE ON pawl.outbox_bulk TO :"role";
 GRANT SELECT, UPDATE (next_at) ON pawl.outbox_limit TO :"role";
 GRANT SELECT ON pawl.outbox_pause TO :"role";
 GRANT EXECUTE ON ALL ROUTINES IN SCHEMA pawl TO :"role";

@@ -294,6 +294,32 @@ CREATE TABLE pawl.audit_trail (
 );
 CREATE INDEX ON pawl.audit_trail (at, id);
 
+-- Bulk acts on failed messages that workers work off in steps, in the order of positions.
+CREATE TABLE pawl.outbox_bulk (
+  id            uuid PRIMARY KEY, -- also of the entry of the audit trail that counts what it changed
+  action        text NOT NULL CHECK (action IN ('redrive', 'discard')),
+  ids           text, -- what it selects, null: any; this is a JSON array of positions
+  topic         text,
+  queue         text,
+  error         text,
+  failed_since  timestamptz,
+  failed_before timestamptz NOT NULL, -- not later than created_at: what fails afterwards is left alone
+  most          bigint,
+  rate          integer NOT NULL CHECK (rate >= 0), -- a second; 0: no limit
+  target        text NOT NULL,
+  actor         text NOT NULL,
+  reason        text,
+  total         bigint NOT NULL, -- how many messages it selected when it was stored
+  n             bigint NOT NULL DEFAULT 0, -- how many it has changed
+  last          bigint NOT NULL DEFAULT 0, -- the position up to which it has come
+  created_at    timestamptz NOT NULL,
+  at            timestamptz NOT NULL, -- when the next step may begin
+  stepped_at    timestamptz,
+  ended_at      timestamptz,
+  stopped_by    text -- who stopped it before its end
+);
+CREATE INDEX ON pawl.outbox_bulk (at) WHERE ended_at IS NULL;
+
 -- What is paused. Of a queue nothing is claimed. Messages of a topic are laid
 -- aside when they are claimed: into a lane that no queue has, so that each is met
 -- once, and everything that looks for messages still finds them.

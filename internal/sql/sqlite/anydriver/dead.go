@@ -93,11 +93,15 @@ func dead(t *txn, f op.DeadFilter, by op.Note, action string, do func(m *deadMes
 }
 
 func redrive(t *txn, o op.OutboxRedrive, each func(engine.Row) error) error {
-	row, err := dead(t, o.DeadFilter, o.Note, "redrive", func(m *deadMessage) error { return redriveOne(t, m.ID, m.Lane) })
+	row, err := redriveDead(t, o.DeadFilter, o.Note)
 	if err != nil {
 		return err
 	}
 	return each(row)
+}
+
+func redriveDead(t *txn, f op.DeadFilter, by op.Note) (deadRow, error) {
+	return dead(t, f, by, "redrive", func(m *deadMessage) error { return redriveOne(t, m.ID, m.Lane) })
 }
 
 // redriveOne makes a failed message ready again, with all attempts left.
@@ -112,16 +116,20 @@ func redriveOne(t *txn, id, lane int64) error {
 }
 
 func discard(t *txn, o op.OutboxDiscard, each func(engine.Row) error) error {
-	row, err := dead(t, o.DeadFilter, o.Note, "discard", func(m *deadMessage) error {
+	row, err := discardDead(t, o.DeadFilter, o.Note)
+	if err != nil {
+		return err
+	}
+	return each(row)
+}
+
+func discardDead(t *txn, f op.DeadFilter, by op.Note) (deadRow, error) {
+	return dead(t, f, by, "discard", func(m *deadMessage) error {
 		if _, err := t.do(outboxDiscardOne{ID: m.ID}); err != nil {
 			return err
 		}
 		return next(t, []run{{Lo: m.ID, N: 1}})
 	})
-	if err != nil {
-		return err
-	}
-	return each(row)
 }
 
 func countDead(t *txn, o op.OutboxCountDead, each func(engine.Row) error) error {

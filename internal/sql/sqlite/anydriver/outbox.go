@@ -30,10 +30,11 @@ func (a answers) outboxes() {
 	counting(a, purge)
 	a.settlements()
 	a.outboxAdmin()
+	a.outboxBulks()
 }
 
 func outboxStatements() []engine.Operation {
-	return slices.Concat(claimStatements(), settleStatements(), deadStatements(), orderStatements(), uniqueStatements(), []engine.Operation{
+	return slices.Concat(claimStatements(), settleStatements(), deadStatements(), bulkStatements(), orderStatements(), uniqueStatements(), []engine.Operation{
 		outboxReserve{}, outboxEnqueueMessage{}, outboxEnqueueMessageOnce{}, outboxDeleteMessage{}, outboxReadyInsert{}, outboxExceptionUpsert{},
 		outboxOrphans{}, outboxQueues{},
 	})

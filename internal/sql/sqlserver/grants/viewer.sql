@@ -17,6 +17,7 @@ GRANT SELECT ON pawl.move TO [$(role)];
 GRANT SELECT ON pawl.move_table TO [$(role)];
 GRANT SELECT ON pawl.outbox TO [$(role)];
 GRANT SELECT ON pawl.outbox_attempt TO [$(role)];
+GRANT SELECT ON pawl.outbox_bulk TO [$(role)];
 GRANT SELECT ON pawl.outbox_claimed TO [$(role)];
 GRANT SELECT ON pawl.outbox_done TO [$(role)];
 GRANT SELECT ON pawl.outbox_exception TO [$(role)];

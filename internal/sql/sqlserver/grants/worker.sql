@@ -1,7 +1,8 @@
 -- A worker does all that Run and the components do: enqueue, claim, settle, schedule,
--- take leases, clean up. It does not pause, limit, change the audit trail or the schema.
+-- take leases, work off bulk acts, clean up. It does not pause, limit, start or stop bulk acts, change the audit trail or the schema.
 GRANT DELETE ON pawl.inbox TO [$(role)];
 GRANT DELETE ON pawl.job_run TO [$(role)];
+GRANT DELETE ON pawl.outbox_bulk TO [$(role)];
 GRANT DELETE ON pawl.timer TO [$(role)];
 GRANT DELETE ON pawl.worker_process TO [$(role)];
 GRANT EXECUTE ON TYPE::pawl.outbox_message_list TO [$(role)];
@@ -53,6 +54,7 @@ GRANT EXECUTE ON pawl.outbox_abandon_runs TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_ack TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_ack_runs TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_adopt TO [$(role)];
+GRANT EXECUTE ON pawl.outbox_bulk_step TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_cancel TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_claim TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_claim_any_runs TO [$(role)];
@@ -137,6 +139,7 @@ GRANT SELECT ON pawl.leases TO [$(role)];
 GRANT SELECT ON pawl.move TO [$(role)];
 GRANT SELECT ON pawl.outbox TO [$(role)];
 GRANT SELECT ON pawl.outbox_attempt TO [$(role)];
+GRANT SELECT ON pawl.outbox_bulk TO [$(role)];
 GRANT SELECT ON pawl.outbox_claimed TO [$(role)];
 GRANT SELECT ON pawl.outbox_done TO [$(role)];
 GRANT SELECT ON pawl.outbox_exception TO [$(role)];

@@ -328,6 +328,33 @@ CREATE TABLE pawl.audit_trail (
 ALTER TABLE pawl.audit_trail SET (LOCK_ESCALATION = DISABLE);
 CREATE INDEX at ON pawl.audit_trail (at, id);
 
+-- Bulk acts on failed messages that workers work off in steps, in the order of positions.
+CREATE TABLE pawl.outbox_bulk (
+  seq           bigint IDENTITY NOT NULL PRIMARY KEY,
+  id            uniqueidentifier NOT NULL UNIQUE, -- also of the entry of the audit trail that counts what it changed
+  action        nvarchar(20) COLLATE Latin1_General_100_BIN2 NOT NULL CHECK (action IN (N'redrive', N'discard')),
+  ids           nvarchar(max) COLLATE Latin1_General_100_BIN2, -- what it selects, null: any; this is a JSON array of positions
+  topic         nvarchar(510) COLLATE Latin1_General_100_BIN2,
+  queue         nvarchar(510) COLLATE Latin1_General_100_BIN2,
+  error         nvarchar(max) COLLATE Latin1_General_100_BIN2,
+  failed_since  datetime2(7),
+  failed_before datetime2(7) NOT NULL, -- not later than created_at: what fails afterwards is left alone
+  most          bigint,
+  rate          int NOT NULL CHECK (rate >= 0), -- a second; 0: no limit
+  target        nvarchar(max) COLLATE Latin1_General_100_BIN2 NOT NULL,
+  actor         nvarchar(510) COLLATE Latin1_General_100_BIN2 NOT NULL,
+  reason        nvarchar(max) COLLATE Latin1_General_100_BIN2,
+  total         bigint NOT NULL, -- how many messages it selected when it was stored
+  n             bigint NOT NULL DEFAULT 0, -- how many it has changed
+  last          bigint NOT NULL DEFAULT 0, -- the position up to which it has come
+  created_at    datetime2(7) NOT NULL,
+  at            datetime2(7) NOT NULL, -- when the next step may begin
+  stepped_at    datetime2(7),
+  ended_at      datetime2(7),
+  stopped_by    nvarchar(510) COLLATE Latin1_General_100_BIN2 -- who stopped it before its end
+);
+CREATE INDEX due ON pawl.outbox_bulk (at) WHERE ended_at IS NULL;
+
 -- What is paused. Of a queue nothing is claimed. Messages of a topic are laid
 -- aside when they are claimed: into a lane that no queue has, so that each is met
 -- once, and everything that looks for messages still finds them.

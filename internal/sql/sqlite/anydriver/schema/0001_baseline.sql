@@ -282,6 +282,32 @@ CREATE TABLE pawl.audit_trail (
 ) STRICT;
 CREATE INDEX pawl.audit_trail_at ON pawl.audit_trail (at, id);
 
+-- Bulk acts on failed messages that workers work off in steps, in the order of positions.
+CREATE TABLE pawl.outbox_bulk (
+  id            BLOB PRIMARY KEY, -- also of the entry of the audit trail that counts what it changed
+  action        TEXT NOT NULL CHECK (action IN ('redrive', 'discard')),
+  ids           TEXT, -- what it selects, null: any; this is a JSON array of positions
+  topic         TEXT,
+  queue         TEXT,
+  error         TEXT,
+  failed_since  INTEGER,
+  failed_before INTEGER NOT NULL, -- not later than created_at: what fails afterwards is left alone
+  most          INTEGER,
+  rate          INTEGER NOT NULL CHECK (rate >= 0), -- a second; 0: no limit
+  target        TEXT NOT NULL,
+  actor         TEXT NOT NULL,
+  reason        TEXT,
+  total         INTEGER NOT NULL, -- how many messages it selected when it was stored
+  n             INTEGER NOT NULL DEFAULT 0, -- how many it has changed
+  last          INTEGER NOT NULL DEFAULT 0, -- the position up to which it has come
+  created_at    INTEGER NOT NULL,
+  at            INTEGER NOT NULL, -- when the next step may begin
+  stepped_at    INTEGER,
+  ended_at      INTEGER,
+  stopped_by    TEXT -- who stopped it before its end
+) STRICT;
+CREATE INDEX pawl.outbox_bulk_due ON pawl.outbox_bulk (at) WHERE ended_at IS NULL;
+
 -- What is paused. Of a queue nothing is claimed. Messages of a topic are laid
 -- aside when they are claimed: into a lane that no queue has, so that each is met
 -- once, and everything that looks for messages still finds them.

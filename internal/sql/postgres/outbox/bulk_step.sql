@@ -1,0 +1,1 @@
+SELECT pawl.outbox_bulk_step(@id, @look, @most, @note_id, @note_actor, @note_target, @note_reason)
