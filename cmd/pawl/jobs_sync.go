@@ -3,10 +3,13 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"time"
 
+	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/cmd/pawl/internal/input"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/job"
 )
@@ -29,6 +32,7 @@ an error.
     [{"name": "report", "schedule": "0 6 * * MON-FRI", "zone": "Europe/Berlin", "topic": "report", "payload": "{}"},
      {"name": "sync", "schedule": "@every 90s", "topic": "sync", "overlap": "skip", "spread": "10s"}]
 
+A payload is a string, or any JSON; see "pawl enqueue --help".
 Fields: name, schedule, zone, topic, payload or payload_base64, headers, queue, priority,
 misfire (once, none, all), misfire_limit, overlap (allow, skip), spread.`
 }
@@ -36,9 +40,9 @@ misfire (once, none, all), misfire_limit, overlap (allow, skip), spread.`
 // declaredJob is a job of the file.
 type declaredJob struct {
 	job.Job
-	Payload string `json:"payload"`
-	Binary  []byte `json:"payload_base64"`
-	Spread  string `json:"spread"`
+	Payload json.RawMessage `json:"payload"`
+	Binary  []byte          `json:"payload_base64"`
+	Spread  string          `json:"spread"`
 }
 
 // Run syncs the jobs of a file.
@@ -52,6 +56,9 @@ func (c *jobsSyncCmd) Run(ctx context.Context, a *app, g *options) error {
 		return err
 	}
 	done, err := s.jobs().Sync(ctx, c.Owner, jobs, job.SyncOptions{DryRun: c.DryRun})
+	if errors.Is(err, pawl.ErrInvalid) {
+		err = fmt.Errorf("%s: %w", c.File, err)
+	}
 	if err := s.close(err); err != nil {
 		return err
 	}
@@ -85,30 +92,42 @@ func (c *jobsSyncCmd) read(a *app) ([]job.Job, error) {
 		return nil, usage("%w", err)
 	}
 	defer from.Close()
-	bounded := &io.LimitedReader{R: from, N: maxJobsFile + 1}
-	decoder := json.NewDecoder(bounded)
-	decoder.DisallowUnknownFields()
-	var declared []declaredJob
-	if err := decoder.Decode(&declared); bounded.N == 0 {
-		return nil, usage("%s: more than %d MiB", name, maxJobsFile>>20)
-	} else if err != nil {
+	text, err := io.ReadAll(io.LimitReader(from, maxJobsFile+1))
+	if err != nil {
 		return nil, usage("%s: %w", name, err)
+	}
+	if len(text) > maxJobsFile {
+		return nil, usage("%s: more than %d MiB", name, maxJobsFile>>20)
+	}
+	var declared []json.RawMessage
+	if err := json.Unmarshal(text, &declared); err != nil || declared == nil {
+		return nil, usage("%s: not a JSON array of jobs", name)
 	}
 	jobs := make([]job.Job, len(declared))
 	for i, d := range declared {
-		jobs[i] = d.Job
-		jobs[i].Payload = d.Binary
-		if d.Payload != "" {
-			jobs[i].Payload = []byte(d.Payload)
+		if jobs[i], err = declaredJobOf(d); err != nil {
+			var is struct{ Name string }
+			_ = json.Unmarshal(d, &is) // it may have none
+			return nil, usage("%s: job %d, %q: %w", name, i+1, is.Name, err)
 		}
-		if d.Spread == "" {
-			continue
-		}
-		spread, err := time.ParseDuration(d.Spread)
-		if err != nil {
-			return nil, usage("job %q: spread: %w", d.Name, err)
-		}
-		jobs[i].Spread = spread
 	}
 	return jobs, nil
+}
+
+// declaredJobOf reads a job of the file. Its payload is what that of "pawl enqueue" is.
+func declaredJobOf(text []byte) (job.Job, error) {
+	var d declaredJob
+	err := input.Decode(text, &d)
+	if err != nil {
+		return d.Job, err
+	}
+	if d.Job.Payload, err = input.Payload(d.Payload, d.Binary); err != nil {
+		return d.Job, err
+	}
+	if d.Spread != "" {
+		if d.Job.Spread, err = time.ParseDuration(d.Spread); err != nil {
+			return d.Job, fmt.Errorf("spread: %w", err)
+		}
+	}
+	return d.Job, nil
 }

@@ -76,11 +76,17 @@ func TestJobsSync(t *testing.T) {
 	if out := d.must(`[{"name": "a", "schedule": "0 7 * * *", "topic": "t"}]`, "jobs", "sync", "-", "--owner", "shop", "--json"); out != `{"stored":["a"],"unchanged":[],"removed":["b"]}`+"\n" {
 		t.Errorf("second: %q", out)
 	}
+	d.must(`[{"name": "a", "schedule": "0 7 * * *", "topic": "t", "payload": {"n": [1, null]}}]`, "jobs", "sync", "-", "--owner", "shop")
+	if out := d.must(`[{"name": "a", "schedule": "0 7 * * *", "topic": "t", "payload": "{\"n\": [1, null]}"}]`, "jobs", "sync", "-", "--owner", "shop"); out != "a  unchanged\n" {
+		t.Errorf("the same payload as text: %q", out)
+	}
 	if hand := d.jobOf("by hand"); hand.Name == "" || hand.Owner != "" {
 		t.Errorf("%+v", hand)
 	}
 	for body, want := range map[string]string{
-		`[{"name": "a", "sched": "@daily"}]`: `unknown field "sched"`, `{`: "unexpected EOF", `[{"name": "a", "spread": "soon"}]`: `job "a": spread`,
+		`[{"name": "a", "sched": "@daily"}]`: `job 1, "a": unknown field "sched"`, `{`: "not a JSON array", `[{"name": "b"}, {"name": "a", "spread": "soon"}]`: `job 2, "a": spread`,
+		`[{"name": "a", "priority": "high"}]`: `job 1, "a": field "priority": want a whole number`, `[null]`: "job 1, \"\": not a JSON object",
+		`[{"name": "a", "payload": {}, "payload_base64": ""}]`: `both "payload" and "payload_base64"`,
 	} {
 		if r := d.run(body, "jobs", "sync", "-", "--owner", "shop"); r.code != exitUsage || !strings.Contains(r.stderr, want) {
 			t.Errorf("%s: %+v", body, r)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -29,7 +30,8 @@ type envelope struct {
 }
 
 func (o *Options) envelope(line []byte) (outbox.Message, error) {
-	e, err := decode(line)
+	var e envelope
+	err := Decode(line, &e)
 	if err != nil {
 		return outbox.Message{}, err
 	}
@@ -40,7 +42,10 @@ func (o *Options) envelope(line []byte) (outbox.Message, error) {
 	override(&m.CorrelationID, e.CorrelationID)
 	override(&m.Queue, e.Queue)
 	override(&m.Priority, e.Priority)
-	if m.Payload, err = e.payload(); err != nil {
+	if e.Payload == nil && e.PayloadBase64 == nil {
+		return m, errors.New(`no "payload"; an empty one is ""`)
+	}
+	if m.Payload, err = Payload(e.Payload, e.PayloadBase64); err != nil {
 		return m, err
 	}
 	if e.Due != "" {
@@ -59,23 +64,21 @@ func (o *Options) envelope(line []byte) (outbox.Message, error) {
 	return m, nil
 }
 
-// payload is the text of a JSON string, or any other JSON as it stands.
-func (e *envelope) payload() ([]byte, error) {
+// Payload is the text of a JSON string, or any other JSON as it stands; or what was given in base64.
+func Payload(text json.RawMessage, base64 []byte) ([]byte, error) {
 	switch {
-	case e.Payload != nil && e.PayloadBase64 != nil:
+	case text != nil && base64 != nil:
 		return nil, errors.New(`both "payload" and "payload_base64"`)
-	case e.PayloadBase64 != nil:
-		return e.PayloadBase64, nil
-	case e.Payload == nil:
-		return nil, errors.New(`no "payload"; an empty one is ""`)
-	case e.Payload[0] != '"':
-		return e.Payload, nil
+	case text == nil:
+		return base64, nil
+	case text[0] != '"':
+		return text, nil
 	}
-	var text string
-	if err := json.Unmarshal(e.Payload, &text); err != nil {
+	var s string
+	if err := json.Unmarshal(text, &s); err != nil {
 		return nil, explain(err)
 	}
-	return []byte(text), nil
+	return []byte(s), nil
 }
 
 func override[T any](field *T, v *T) {
@@ -97,24 +100,23 @@ func merge(base, own map[string]string) map[string]string {
 	return all
 }
 
-// decode is strict: a misspelt field would otherwise be lost in silence.
-func decode(line []byte) (*envelope, error) {
-	if !utf8.Valid(line) {
-		return nil, errors.New("not valid UTF-8")
+// Decode reads a JSON object. It is strict: a misspelt field would otherwise be lost in silence.
+func Decode(text []byte, object any) error {
+	if !utf8.Valid(text) {
+		return errors.New("not valid UTF-8")
 	}
-	d := json.NewDecoder(bytes.NewReader(line))
+	if string(bytes.TrimSpace(text)) == "null" {
+		return errors.New("not a JSON object")
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
-	var e *envelope
-	if err := d.Decode(&e); err != nil {
-		return nil, explain(err)
-	}
-	if e == nil {
-		return nil, errors.New("not a JSON object")
+	if err := d.Decode(object); err != nil {
+		return explain(err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("more text after the JSON object, at byte %d", d.InputOffset()+1)
+		return fmt.Errorf("more text after the JSON object, at byte %d", d.InputOffset()+1)
 	}
-	return e, nil
+	return nil
 }
 
 // explain says what is wrong with JSON without quoting it (D-5).
@@ -122,6 +124,8 @@ func explain(err error) error {
 	var syntax *json.SyntaxError
 	var mismatch *json.UnmarshalTypeError
 	switch {
+	case errors.Is(err, pawl.ErrInvalid): // of a word that is none of a field's
+		return err
 	case errors.As(err, &syntax):
 		return fmt.Errorf("unreadable JSON at byte %d", syntax.Offset)
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
@@ -129,7 +133,7 @@ func explain(err error) error {
 	case errors.As(err, &mismatch) && mismatch.Field == "":
 		return errors.New("not a JSON object")
 	case errors.As(err, &mismatch):
-		return fmt.Errorf("field %q: want %s", mismatch.Field, kind(mismatch.Type.String()))
+		return fmt.Errorf("field %q: want %s", mismatch.Field[strings.LastIndex(mismatch.Field, ".")+1:], kind(mismatch.Type.String()))
 	}
 	if name, found := strings.CutPrefix(err.Error(), "json: unknown field "); found {
 		return fmt.Errorf("unknown field %s", name)
