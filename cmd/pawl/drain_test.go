@@ -33,7 +33,7 @@ func TestDrainSaysWhatIsLeft(t *testing.T) {
 			if c.in != "" {
 				ids = lines(d.must(c.in, "enqueue", "--topic", "t"))
 			}
-			if r := drain(c.script); r.code != c.code || said(r) != c.left {
+			if r := drain(c.script); r.code != c.code || saidOf(r) != c.left {
 				t.Errorf("%s: %+v, want %q", c.name, r, c.left)
 			}
 			if c.name == "to be tried again" { // and not soon
@@ -44,7 +44,7 @@ func TestDrainSaysWhatIsLeft(t *testing.T) {
 }
 
 // said is what a command line said beside its log.
-func said(r result) (text string) {
+func saidOf(r result) (text string) {
 	for line := range strings.Lines(r.stderr) {
 		if rest, ok := strings.CutPrefix(line, "pawl: "); ok {
 			text += rest
@@ -61,7 +61,7 @@ func TestDrainForgetsWhatSucceeds(t *testing.T) {
 	done := t.TempDir() + "/done"
 	r := d.run("", "work", "--topic", "t", "--drain", "--quiet", "--exec",
 		`if [ "$(cat)" = x ]; then [ $PAWL_ATTEMPT = 1 ] && exit 75; echo > "`+done+`"; else while [ ! -e "`+done+`" ]; do sleep 0.01; done; fi`)
-	if r.code != exitOK || said(r) != "" {
+	if r.code != exitOK || saidOf(r) != "" {
 		t.Errorf("%+v", r)
 	}
 }
