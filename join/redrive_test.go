@@ -186,9 +186,9 @@ func testRedriveLostSteps(t *testing.T, e dbtest.Engine) {
 	f.drain(failing())
 	discard := func(m outbox.MessageID) {
 		t.Helper()
-		n, err := f.box.Discard(f.ctx(), outbox.FailedFilter{IDs: []outbox.Position{f.find(m).Position}})
-		if f.check(err); n != 1 {
-			t.Fatalf("discarded %d", n)
+		b, err := f.box.Discard(f.ctx(), outbox.FailedFilter{IDs: []outbox.Position{f.find(m).Position}})
+		if f.check(err); b.Changed != 1 {
+			t.Fatalf("discarded %d", b.Changed)
 		}
 	}
 	discard(fan.Messages[1])
