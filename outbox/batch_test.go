@@ -100,7 +100,7 @@ func TestResultsBeforeAcks(t *testing.T) {
 	if len(stored) != 2 || stored[0].ID != 1 || string(stored[0].Result) != "a" || stored[1].ID != 2 {
 		t.Errorf("%+v", stored)
 	}
-	m := &Message{Position: 7}
+	m := &Message{Position: 7, Owner: NewOwnerToken()}
 	for range 2 { // set and removed
 		if got := names(component{o}.AckCalls(m)); !slices.Equal(got, []string{"outbox/ack"}) {
 			t.Errorf("a message without a result: %v", got)

@@ -1,7 +1,6 @@
 package timer
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -65,10 +64,7 @@ func (t *Timers) schedule(ctx context.Context, tx outbox.Tx, timers []Timer) ([]
 		}
 		msgs[i] = timers[i].message()
 	}
-	if err := cmp.Or(
-		engine.CheckDistinct("key", timers, func(t *Timer) string { return t.Key }),
-		engine.CheckDistinct("ID", timers, func(t *Timer) ID { return t.ID }),
-	); err != nil {
+	if err := engine.CheckDistinct("key", timers, func(t *Timer) string { return t.Key }); err != nil {
 		return nil, err
 	}
 	var b queue.Batch[outbox.MessageID]
