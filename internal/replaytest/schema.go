@@ -75,7 +75,7 @@ func (s *schema) note(sql string) (ok bool) {
 }
 
 // migration are beginnings of statements that only migrations have.
-var migration = []string{"CREATE ", "ALTER TABLE ", "DROP INDEX ", "IF SCHEMA_ID(", "IF OBJECT_ID(", "SET XACT_ABORT", "SET LOCK_TIMEOUT", "DECLARE @got int, @lock ", "--", "INSERT INTO "}
+var migration = []string{"CREATE ", "ALTER TABLE ", "DROP INDEX ", "IF SCHEMA_ID(", "IF OBJECT_ID(", "SET LANGUAGE us_english; SET XACT_ABORT", "SET LOCK_TIMEOUT", "DECLARE @got int, @lock ", "--", "INSERT INTO "}
 
 // own answers what is no operation.
 func (s *Server) own(r *tdstest.Request) (tdstest.Answer, bool) {
