@@ -30,8 +30,8 @@ func TestBulkActs(t *testing.T) {
 		ctx, closeTab := context.WithCancel(f.ctx())
 		status, _, h := do(t, s, http.MethodPost, "do/retry", url.Values{"topic": {"more"}, "limit": {"4"}, "rate": {"2"}, "back": {"failed"}}, func(r *http.Request) { *r = *r.WithContext(ctx) })
 		closeTab()
-		if want := "../failed?did=4+messages+to+be+redriven+by+workers%2C+2+a+second%3A+see+Bulk+acts"; status != http.StatusSeeOther || h.Get("Location") != want {
-			t.Fatalf("%d, to %s", status, h.Get("Location"))
+		if want := "4 messages to be redriven by workers, 2 a second: see Bulk acts"; status != http.StatusSeeOther || did(t, s, h) != want {
+			t.Fatalf("%d, to %s: %s", status, h.Get("Location"), did(t, s, h))
 		}
 		var list struct{ Items []outbox.Bulk }
 		f.decode(s, "api/v1/bulk", &list)
@@ -64,7 +64,7 @@ func TestBulkActs(t *testing.T) {
 			t.Fatalf("%d %s, %v", status, body, err)
 		}
 		status, _, h = do(t, s, http.MethodPost, "do/stop-bulk", url.Values{"id": {b.ID.String()}, "back": {"bulk"}}, nil)
-		if want := "../bulk?did=stopped%3A+2+messages+redriven"; status != http.StatusSeeOther || h.Get("Location") != want {
+		if want := "stopped: 2 messages redriven"; status != http.StatusSeeOther || did(t, s, h) != want {
 			t.Errorf("%d, to %s", status, h.Get("Location"))
 		}
 		for path, want := range map[string]int{"api/v1/bulk/nonsense": http.StatusBadRequest, "api/v1/bulk/00000000-0000-0000-0000-000000000001": http.StatusNotFound} {

@@ -41,6 +41,7 @@ func (s *server) act(w http.ResponseWriter, r *http.Request) {
 	}
 	v.key = r.PostForm.Get("store")
 	// It may take as long as its sender waits: then workers go on with a bulk act.
+	unbounded(w)
 	ctx := admin.WithReason(admin.WithActor(r.Context(), v.access.Name), r.PostForm.Get("reason"))
 	st, err := v.s.source.open(ctx, v.key)
 	did := ""

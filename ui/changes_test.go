@@ -87,7 +87,7 @@ func TestChanges(t *testing.T) {
 			_, err = end(f.ctx(), owner, got[0].Position)
 			is("settled", nil, nil, err)
 		}
-		do("retry", "1 step of joins that have failed", "topic", "lost")
+		do("retry", "1 step of joins that have failed", "topic", "lost", "limit", "all")
 		do("retry-join", "0 steps ready again", "id", fan.Join.String())
 		do("retry-join", "nothing was changed", "id", fan.Join.String())
 		j, err = f.Joins.Get(f.ctx(), fan.Join)

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/job"
@@ -31,6 +33,7 @@ const password = "hunter-two"
 type vault struct {
 	*fixture
 	secret outbox.MessageID
+	bulk   uuid.UUID
 }
 
 func openVault(t *testing.T) *vault {
@@ -58,6 +61,9 @@ func openVault(t *testing.T) *vault {
 	}
 	f.join, err = f.Joins.Start(ctx, join.Spec{ExpectedSteps: 1, Metadata: sesame})
 	f.check(err)
+	act, err := f.Outbox.Redrive(ctx, outbox.FailedFilter{Topic: "vault", Rate: 1}) // stored; nobody works here
+	f.check(err)
+	f.bulk = act.ID
 	return f
 }
 
@@ -79,6 +85,9 @@ func (f *vault) path(route string) (method, path string) {
 	id := f.secret.String()
 	if strings.Contains(path, "joins/") {
 		id = f.join.String()
+	}
+	if strings.Contains(path, "bulk/") {
+		id = f.bulk.String()
 	}
 	return method, strings.NewReplacer("{id}", id, "{name}", "vault").Replace(path) + map[bool]string{true: "?payload=true"}[strings.HasPrefix(path, "api/")]
 }

@@ -492,7 +492,9 @@ const maxDuePolls = 10
 func (l *Loop[M]) pollAfter(ctx context.Context) time.Duration {
 	d := min(l.cfg.PollMin<<min(l.idlePolls, 6), l.cfg.PollMax)
 	d = max(l.cfg.Jitter(d, 0.1), time.Millisecond)
+	sent := time.Now()
 	due, ok, err := l.cfg.Queue.NextDue(ctx)
+	due = remaining(sent, due)
 	switch {
 	case err != nil || !ok:
 		return d

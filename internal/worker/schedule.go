@@ -192,7 +192,9 @@ func (s *Scheduler) until(ctx context.Context, a *dueSource, most time.Duration)
 	if wait := time.Until(a.retry); wait > 0 {
 		return wait
 	}
+	sent := time.Now()
 	due, ok, err := a.NextDue(ctx)
+	due = remaining(sent, due)
 	switch {
 	case err != nil:
 		s.failed(ctx, a, err)
@@ -210,18 +212,23 @@ func (s *Scheduler) until(ctx context.Context, a *dueSource, most time.Duration)
 // maxDue is the longest delay that NextDue returns.
 const maxDue = 365 * 24 * time.Hour
 
-// NextDue reads with an operation when something is due; ok is false for never. The time counts
-// from before the request.
+// NextDue reads with an operation when something is due; ok is false for never.
 func NextDue(ctx context.Context, db engine.DB, operation engine.Answering[op.Wait]) (d time.Duration, ok bool, err error) {
-	sent := time.Now()
 	w, _, err := engine.Get(ctx, db, operation)
 	if err != nil {
 		return 0, false, err
 	}
-	if d, ok = Until(w.Micros); d > 0 {
-		d = max(d-time.Since(sent), 1) // it was not due then
-	}
+	d, ok = Until(w.Micros)
 	return d, ok, nil
+}
+
+// remaining is what is left of a time until something is due that was read by a request. The time
+// counts from before the request; what was not due then is never due at once.
+func remaining(sent time.Time, due time.Duration) time.Duration {
+	if due > 0 {
+		due = max(due-time.Since(sent), 1)
+	}
+	return due
 }
 
 // Until converts the time until something is due, of op.Wait.

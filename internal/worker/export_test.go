@@ -1,0 +1,4 @@
+package worker
+
+// Remaining is remaining, for tests.
+var Remaining = remaining
