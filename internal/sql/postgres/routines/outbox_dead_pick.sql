@@ -8,8 +8,12 @@ DECLARE
   v_high bigint;
 BEGIN
   WITH look AS MATERIALIZED (
-    SELECT x.id, x.last_error, x.updated_at FROM pawl.outbox_exception x
-     WHERE x.status >= 3 AND x.status = 3 AND x.id > p_after AND (p_ids IS NULL OR x.id IN (SELECT u.id FROM unnest(p_ids) u(id))) ORDER BY x.id LIMIT p_look),
+    (SELECT x.id, x.last_error, x.updated_at FROM pawl.outbox_exception x
+      WHERE p_ids IS NULL AND x.status >= 3 AND x.status = 3 AND x.id > p_after ORDER BY x.id LIMIT p_look)
+    UNION ALL
+    (SELECT x.id, x.last_error, x.updated_at
+       FROM (SELECT DISTINCT i FROM unnest(p_ids) i WHERE i > p_after ORDER BY i) u,
+         LATERAL (SELECT y.id, y.last_error, y.updated_at FROM pawl.outbox_exception y WHERE y.id = u.i AND y.status = 3 OFFSET 0) x LIMIT p_look)),
   match AS MATERIALIZED (
     SELECT look.id FROM look JOIN pawl.outbox_message m ON m.id = look.id LEFT JOIN pawl.outbox_lane l ON l.id = m.lane
      WHERE (p_topic IS NULL OR m.topic = p_topic) AND (p_queue IS NULL OR l.queue = p_queue)

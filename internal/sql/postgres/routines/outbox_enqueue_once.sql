@@ -9,6 +9,9 @@ CREATE OR REPLACE FUNCTION pawl.outbox_enqueue_once(p_id bigint[], p_mid uuid[],
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $f$
 DECLARE
   v_now  timestamptz := clock_timestamp(); -- one time for all, whichever is inserted first: they come in order of their ids
+  v_group jsonb := ( -- of what is stored nobody may have to read the headers
+    SELECT jsonb_object_agg(u.mid::text, pawl.group_at(k.key)) FROM unnest(p_mid, p_headers) u(mid, headers), LATERAL (SELECT pawl.outbox_ordering_key(u.headers)) k(key)
+     WHERE k.key IS NOT NULL);
   v_got  integer;
   v_more integer;
 BEGIN
@@ -18,9 +21,9 @@ BEGIN
       FROM unnest(p_id, p_mid, p_topic, p_correlation, p_headers, p_payload, p_lane, p_due, p_supplied, p_position)
         u(id, mid, topic, correlation, headers, payload, lane, due, supplied, position)
      WHERE NOT EXISTS (SELECT FROM pawl.outbox_message x WHERE x.id = u.position AND x.message_id = u.mid)
-    ON CONFLICT DO NOTHING RETURNING id, lane, due_at, headers),
+    ON CONFLICT DO NOTHING RETURNING id, message_id, lane, due_at),
   r AS (
-    INSERT INTO pawl.outbox_ready (lane, at, lo, n) SELECT m.lane, pawl.ready_at(m.lane, m.due_at, v_now, pawl.group_at(pawl.outbox_ordering_key(m.headers))), m.id, 1 FROM m)
+    INSERT INTO pawl.outbox_ready (lane, at, lo, n) SELECT m.lane, pawl.ready_at(m.lane, m.due_at, v_now, coalesce((v_group ->> m.message_id::text)::timestamptz, 'epoch')), m.id, 1 FROM m)
   SELECT count(*) INTO v_got FROM m;
   IF v_got < cardinality(p_id) THEN -- read with a new snapshot: the insert may have waited
     WITH m AS (
@@ -30,9 +33,9 @@ BEGIN
           u(id, mid, topic, correlation, headers, payload, lane, due, position)
        WHERE NOT EXISTS (SELECT FROM pawl.outbox_message x WHERE x.id IN (u.id, u.position) AND x.message_id = u.mid)
          AND NOT EXISTS (SELECT FROM pawl.outbox_message x WHERE x.message_id = u.mid AND x.supplied)
-      ON CONFLICT (message_id) WHERE supplied DO NOTHING RETURNING id, lane, due_at, headers),
+      ON CONFLICT (message_id) WHERE supplied DO NOTHING RETURNING id, message_id, lane, due_at),
     r AS (
-      INSERT INTO pawl.outbox_ready (lane, at, lo, n) SELECT m.lane, pawl.ready_at(m.lane, m.due_at, v_now, pawl.group_at(pawl.outbox_ordering_key(m.headers))), m.id, 1 FROM m)
+      INSERT INTO pawl.outbox_ready (lane, at, lo, n) SELECT m.lane, pawl.ready_at(m.lane, m.due_at, v_now, coalesce((v_group ->> m.message_id::text)::timestamptz, 'epoch')), m.id, 1 FROM m)
     SELECT count(*) INTO v_more FROM m;
     v_got := v_got + v_more;
   END IF;

@@ -28,9 +28,9 @@ BEGIN
     IF v_pass = 2 AND p_key IS NOT NULL THEN
       UPDATE pawl.timer t SET status = CASE t.status WHEN 0 THEN 4 ELSE t.status END, processed_at = CASE t.status WHEN 0 THEN clock_timestamp() END,
              key = CASE t.status WHEN 0 THEN t.key END
-       WHERE t.key IS NOT NULL AND t.status < 2 AND t.ctid = ANY (ARRAY(
-         SELECT x.tid FROM unnest(p_id, p_key) u(id, key),
-           LATERAL (SELECT y.ctid AS tid FROM pawl.timer y WHERE y.key = u.key AND y.key IS NOT NULL AND y.status < 2 OFFSET 0) x
+       WHERE t.key IS NOT NULL AND t.status < 2 AND t.id = ANY (ARRAY(
+         SELECT x.id FROM unnest(p_id, p_key) u(id, key),
+           LATERAL (SELECT y.id FROM pawl.timer y WHERE y.key = u.key AND y.key IS NOT NULL AND y.status < 2 OFFSET 0) x
           WHERE (u.id IN (SELECT f.id FROM unnest(v_fresh) f(id))) IS TRUE));
     END IF;
     INSERT INTO pawl.timer (id, timer_id, supplied, key, due_time, at, lane, topic, correlation_id, headers, payload)

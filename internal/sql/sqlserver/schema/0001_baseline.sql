@@ -353,6 +353,7 @@ CREATE TABLE pawl.outbox_bulk (
   ended_at      datetime2(7),
   stopped_by    nvarchar(510) COLLATE Latin1_General_100_BIN2 -- who stopped it before its end
 );
+ALTER TABLE pawl.outbox_bulk SET (LOCK_ESCALATION = DISABLE);
 CREATE INDEX due ON pawl.outbox_bulk (at) WHERE ended_at IS NULL;
 
 -- What is paused. Of a queue nothing is claimed. Messages of a topic are laid
