@@ -2,7 +2,7 @@
 -- that it reads: o_last is where to continue, null at the end.
 CREATE OR REPLACE FUNCTION pawl.outbox_dead_pick(p_ids bigint[], p_topic text, p_queue text, p_error text, p_since timestamptz, p_before timestamptz,
   p_after bigint, p_look integer, p_n bigint, OUT o_ids bigint[], OUT o_last bigint) LANGUAGE plpgsql STABLE
-SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $f$
+SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $f$
 DECLARE
   v_seen bigint;
   v_high bigint;
