@@ -136,12 +136,8 @@ func (o *Outbox) changeFailed(ctx context.Context, action string, f FailedFilter
 
 // logChanged logs what an act has changed in this call.
 func (o *Outbox) logChanged(ctx context.Context, b *Bulk) {
-	text := "redrove failed messages"
-	if b.Action == audit.Discard {
-		text = "discarded failed messages"
-	}
 	if b.Changed > 0 {
-		o.log.InfoContext(ctx, text, "count", b.Changed, "topic", b.Filter.Topic)
+		o.log.InfoContext(ctx, "changed failed messages", "action", b.Action, "count", b.Changed, "topic", b.Filter.Topic)
 	}
 }
 

@@ -45,6 +45,11 @@ func onStage(t *testing.T, d *database) *stage {
 		t.Setenv("PAWL_"+strings.ToUpper(name), value)
 	}
 	t.Setenv("PAWL_ACTOR", "alice")
+	login := []string{"  shop  ", "  postgres  ", `"login":"shop"`, `"login":"postgres"`}
+	if len(d.flags) == 0 || strings.Contains(d.flags[0], "sqlite:") { // has no users
+		login = []string{"  LOGIN", "", "  shop  ", "  ", `"login":"shop",`, ""}
+	}
+	s.replace = append(s.replace, login...)
 	return s
 }
 

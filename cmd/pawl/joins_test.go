@@ -182,7 +182,12 @@ func TestJoinsRetry(t *testing.T) {
 			}
 			failed = fan.Join.String()
 		})
-		d.must("", "work", "--topic", "bad", "--exec", "exit 65", "--drain")
+		drain := func() {
+			if r := d.run("", "work", "--topic", "bad", "--exec", "exit 65", "--drain"); r.code != exitLeft {
+				t.Errorf("work: %+v", r)
+			}
+		}
+		drain()
 		if out := d.must("", "explain", failed); !strings.Contains(out, "what helps: pawl joins retry "+failed) {
 			t.Errorf("explained:\n%s", out)
 		}
@@ -206,7 +211,7 @@ func TestJoinsRetry(t *testing.T) {
 		if decode(t, d.must("", "joins", "retry", failed, "--json"), &again); again.Redriven || again.Status != "pending" {
 			t.Errorf("again: %+v", again)
 		}
-		d.must("", "work", "--topic", "bad", "--exec", "exit 65", "--drain")
+		drain()
 		d.must("", "discard", "--all", "--topic", "bad")
 		r = d.run("", "joins", "retry", failed)
 		if want := "pawl: no step of the join can run again, so nothing was changed: " + failed + "\n"; r.code != exitFailure || r.stderr != want {

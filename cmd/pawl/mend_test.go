@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -109,30 +108,6 @@ func TestMendByFilter(t *testing.T) {
 			}
 		}
 	})
-}
-
-// A rate makes mending slow, so it gets interrupted: what was done is said. How far it
-// comes until then is the machine's to say.
-func TestMendingIsInterrupted(t *testing.T) {
-	d := onSQLite(t)
-	var all []string
-	for i := range 20 {
-		all = append(all, fmt.Sprintf("%02d", i))
-	}
-	d.failing(`{"topic":"t","payload":"` + strings.Join(all, `"}`+"\n"+`{"topic":"t","payload":"`) + `"}`)
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	done := make(chan result, 1)
-	go func() { done <- command(ctx, "", d.line([]string{"retry", "--all", "--rate", "1"})...) }()
-	eventually(t, "the first to be retried", func() bool { return len(d.messages("ready")) > 0 })
-	stop()
-	r, ready := <-done, d.messages("ready")
-	if n := len(ready); n == len(all) || r != (result{stderr: "pawl: retried " + several(n, "message") + ", then: interrupted\n", code: exitFailure}) {
-		t.Errorf("%d are ready: %+v", n, r)
-	}
-	if failed := d.messages("failed"); !slices.Equal(slices.Concat(ready, failed), all) {
-		t.Errorf("ready: %q, still failed: %q", ready, failed)
-	}
 }
 
 func TestCancelAndReschedule(t *testing.T) {

@@ -52,8 +52,8 @@ func steering(printed string) string {
 // steered is a database whose every text is hostile, and what is in it.
 type steered struct {
 	*database
-	dir                      string
-	failed, ready, join, tim string
+	dir                            string
+	failed, ready, join, tim, bulk string
 }
 
 func openSteered(t *testing.T) *steered {
@@ -120,6 +120,9 @@ func openSteered(t *testing.T) *steered {
 		}
 	})
 	eventually(t, "a worker", func() bool { w, err := p.Admin.Workers(ctx); return err == nil && len(w) > 0 })
+	bulk, err := p.Outbox.Redrive(by, outbox.FailedFilter{Topic: hostile, Queue: hostile, Error: hostile, Rate: 1})
+	must(err)
+	s.bulk = bulk.ID.String()
 	s.failed, s.ready, s.join, s.tim = failed.String(), ready.String(), fan.Join.String(), tim.String()
 	return s
 }
@@ -167,6 +170,8 @@ func (s *steered) commandLines() []struct {
 			{"--topic", hostile, "--exec", "true", "--drain", "--listen", hostile}}},
 		{"retry", [][]string{{"--all", "--topic", hostile, "--dry-run"}, {hostile}, {s.ready}, {"--all", "--topic", hostile}}},
 		{"discard", [][]string{{hostile}, {s.ready}, {"--all", "--topic", hostile}}},
+		{"bulk ls", slices.Concat([][]string{{}}, fleets)},
+		{"bulk stop", [][]string{{hostile}, {s.bulk}, {s.bulk}}},
 		{"cancel", [][]string{{hostile}, {s.failed}}},
 		{"reschedule", [][]string{{s.ready, "--in", hostile}, {hostile, "--in", "1h"}, {s.ready, "--in", "1h"}}},
 		{"pause", [][]string{{"topic", hostile}, {"queue", "no" + hostile}, {hostile, hostile}}},

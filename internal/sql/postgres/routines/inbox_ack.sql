@@ -9,7 +9,7 @@ BEGIN
   PERFORM pawl.check_id('owner token', owner_token), pawl.check_text('processed by', processed_by, 255, false);
   FOR v_key IN SELECT k.* FROM pawl.inbox_lock(ids) k LOOP
     UPDATE pawl.inbox i SET status = 'Done', processed_utc = clock_timestamp(), token = NULL, locked_until_utc = NULL
-     WHERE i.source = v_key.source AND i.message_id = v_key.message AND i.status = 'Processing' AND i.token = owner_token;
+     WHERE i.source = v_key.source AND i.message_id = v_key.message AND i.status IN ('Seen', 'Processing') AND i.token = owner_token; -- for 'Processing' alone a new index is read whole each time
     IF FOUND THEN
       v_ids := v_ids || v_key.id;
     END IF;
