@@ -42,7 +42,7 @@ type Redriven struct {
 // A deadline that has passed no longer holds. Other joins of the steps take their failures back as with
 // outbox.Outbox.Redrive.
 //
-// It is one transaction, recorded in the audit trail; of several calls at once one redrives. A
+// It is one transaction, recorded in the audit trail with what it did to steps and waits; of several calls at once one redrives. A
 // wait that a worker is handling at the moment makes it fail with pawl.ErrBusy. Other errors:
 // ErrNotFound, ErrNotFailed, ErrStepsLost.
 func (j *Joins) Redrive(ctx context.Context, id ID) (Redriven, error) {
@@ -212,7 +212,7 @@ func (r *redrive) count(ctx context.Context, failed, again []int64, ended []op.D
 		calls = append(calls, engine.Ask(op.JoinMark{JoinID: r.id, IDs: again}))
 	}
 	for part := range slices.Chunk(failed, redriveChunk) { // takes their failures back
-		calls = append(calls, engine.One(op.OutboxRedrive{DeadFilter: chosen(part)}, new(op.Dead)))
+		calls = append(calls, engine.One(op.OutboxRedrive{DeadFilter: chosen(part), Note: audit.New(ctx, "steps of join "+r.id.String()).Op()}, new(op.Dead)))
 	}
 	if len(ended) > 0 {
 		calls = append(calls, engine.Ask(op.DoctorJoinSettle{JoinID: r.id, Missed: ended}))
@@ -271,11 +271,12 @@ func (r *redrive) replaceWaits(ctx context.Context) error {
 	}
 	r.done.Waits = len(next)
 	wr := &writes{j: r.Joins}
+	note := audit.New(ctx, "waits of join "+r.id.String()).Op()
 	if len(ready) > 0 {
-		wr.calls = append(wr.calls, engine.Ask(op.OutboxCancel{IDs: ready, Reason: "its join was redriven"}))
+		wr.calls = append(wr.calls, engine.Ask(op.OutboxCancel{IDs: ready, Reason: "its join was redriven", Note: note}))
 	}
 	if len(failed) > 0 {
-		wr.calls = append(wr.calls, engine.One(op.OutboxDiscard{DeadFilter: chosen(failed)}, new(op.Dead)))
+		wr.calls = append(wr.calls, engine.One(op.OutboxDiscard{DeadFilter: chosen(failed), Note: note}, new(op.Dead)))
 	}
 	if len(next) > 0 {
 		b, err := r.outbox.Prepare(ctx, r.tx, nil, next...)

@@ -44,6 +44,10 @@ var denied = map[engine.Role][]string{
 		"DO $$ BEGIN LOCK TABLE pawl.outbox_limit IN EXCLUSIVE MODE; END $$",
 		"INSERT INTO pawl.audit_trail (id, actor, action, target, n) VALUES (gen_random_uuid(), 'ann', 'discard', 't', 1)",
 		"UPDATE pawl.outbox_message SET payload = ''",
+		"SELECT pawl.act_pause('topic', 't', 1, NULL, NULL, NULL, NULL, NULL)",
+		"SELECT pawl.act_resume('topic', 't', NULL, NULL, NULL, NULL)",
+		"SELECT pawl.act_unlimit('topic', 'limited', NULL, NULL, NULL, NULL)",
+		"SELECT pawl.limit_remove('topic', 'limited')",
 	},
 	engine.RoleOperator: {
 		"UPDATE pawl.audit_trail SET n = 0",
@@ -51,12 +55,33 @@ var denied = map[engine.Role][]string{
 		"INSERT INTO pawl.audit_trail (id, actor, action, target, n) VALUES (gen_random_uuid(), 'ann', 'discard', 't', 1)",
 		"DELETE FROM pawl.outbox_message",
 		"DELETE FROM pawl.outbox_claim",
+		"DELETE FROM pawl.outbox_ready",
+		"UPDATE pawl.outbox_ready SET at = now()",
+		"SELECT pawl.outbox_cancel('{1}', '')",
+		"SELECT pawl.outbox_reschedule('{1}', now())",
+		"SELECT pawl.outbox_redrive('{1}')",
+		"SELECT pawl.outbox_discard('{1}')",
+		"UPDATE pawl.outbox_exception SET status = 4",
+		"DELETE FROM pawl.outbox_order",
+		"DELETE FROM pawl.outbox_pause",
+		"INSERT INTO pawl.outbox_pause (kind, name, lane, actor) VALUES ('topic', 't', 1, 'ann')",
+		"DELETE FROM pawl.outbox_limit",
+		"UPDATE pawl.outbox_limit SET concurrency = 1",
+		"DELETE FROM pawl.outbox_limit_claim",
+		"SELECT pawl.limit_end('topic', 'limited')",
+		"DELETE FROM pawl.job",
+		"UPDATE pawl.job_run SET outcome = 1",
+		"UPDATE pawl.lease SET owner = NULL",
+		"SELECT pawl.lease_force('l')",
+		"UPDATE pawl.inbox SET status = 'Seen'",
+		"UPDATE pawl.outbox_join SET completed_steps = 1",
 	},
 	engine.RoleViewer: {
 		"SELECT pawl.audit_note(gen_random_uuid(), 'ann', 'discard', 't', NULL, 1)",
 		"SELECT pawl.pause_hold('{t}')",
 		"SELECT pawl.outbox_unpark_runs('t', 10)",
 		"SELECT pawl.outbox_limits_share()",
+		"SELECT pawl.act_cancel('{1}', '', NULL, NULL, NULL, NULL)",
 		"SELECT 1 FROM pawl.outbox_limit FOR KEY SHARE",
 		"DO $$ BEGIN LOCK TABLE pawl.outbox_limit IN ROW SHARE MODE; END $$",
 	},
@@ -120,9 +145,9 @@ func TestStrangersLockNothing(t *testing.T) {
 
 // D-511: who has locked a table of pawl's is named.
 func TestDoctorNamesWhoLocksATable(t *testing.T) {
-	p, owner, people := grants(t, engine.RoleOperator)
+	p, owner, _ := grants(t)
 	ctx := t.Context()
-	tx, err := people[engine.RoleOperator].db.Pool().Begin(ctx)
+	tx, err := owner.db.Pool().Begin(ctx)
 	enginetest.Must(t, err)
 	defer func() { _ = tx.Rollback(ctx) }()
 	var pid int
@@ -171,5 +196,26 @@ func TestEntriesHaveTheirLogin(t *testing.T) {
 	enginetest.Must(t, people[engine.RoleOperator].exec(note, id, 5))
 	if entries, err = owner.Admin.Audit(ctx, ops.AuditOptions{}); err != nil || len(entries) != 3 {
 		t.Errorf("an old entry was changed: %+v, %v", entries, err)
+	}
+}
+
+// D-512: what an operator's rights allow leaves a note with its login, also without an id, a name and a target.
+func TestActsLeaveATrace(t *testing.T) {
+	_, owner, people := grants(t, engine.RoleOperator)
+	f := newScene(t, owner)
+	for i, act := range []string{
+		fmt.Sprintf("act_cancel('{%d}', 'x', NULL, NULL, NULL, NULL)", f.at), fmt.Sprintf("act_redrive('{%d}', NULL, NULL, NULL, NULL)", f.failedAt),
+		fmt.Sprintf("act_join_cancel('%s', NULL, NULL, NULL, NULL)", f.join), "act_job_remove('j', NULL, NULL, NULL, NULL)", "act_pause('topic', 't', 1, NULL, NULL, NULL, NULL, NULL)",
+		"act_resume('topic', 't', NULL, NULL, NULL, NULL)", "act_limit('topic', 't', 1, NULL, '1 s', 1, NULL, NULL, NULL, NULL, NULL)", "act_unlimit('topic', 't', NULL, NULL, NULL, NULL)",
+	} {
+		o := people[engine.RoleOperator]
+		before, err := o.Admin.Audit(t.Context(), ops.AuditOptions{})
+		enginetest.Must(t, err)
+		enginetest.Must(t, o.exec("SELECT pawl."+act))
+		after, err := o.Admin.Audit(t.Context(), ops.AuditOptions{})
+		enginetest.Must(t, err)
+		if len(after) != len(before)+1 || after[0].Login == "" || after[0].Actor != after[0].Login || after[0].Count != 1 {
+			t.Errorf("%d: %s: %d entries more; the last one is %+v", i, act, len(after)-len(before), after[0])
+		}
 	}
 }

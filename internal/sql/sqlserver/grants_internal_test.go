@@ -181,11 +181,28 @@ func rightsOf(t *testing.T, may *mays) []string {
 	return lines
 }
 
+// columnsOf are the columns that an UPDATE changes, as a right on a table lists them.
+func columnsOf(change any) string {
+	update, ok := change.(*ast.UpdateSpecification)
+	if !ok {
+		return ""
+	}
+	var names []string
+	for _, c := range update.SetClauses {
+		if set, ok := c.(*ast.AssignmentSetClause); ok && set.Column != nil {
+			parts := set.Column.MultiPartIdentifier.Identifiers
+			names = append(names, parts[len(parts)-1].Value)
+		}
+	}
+	slices.Sort(names)
+	return " (" + strings.Join(names, ", ") + ")"
+}
+
 // needed gives the rights that a text needs, what it executes left to itself.
 func needed(script *ast.Script, kinds map[string]string, give func(right, on string)) {
 	for _, c := range tsqltest.Changes(script) {
 		if kinds[c.Table] == "table" {
-			give(strings.ToUpper(c.Kind), "pawl."+c.Table)
+			give(strings.ToUpper(c.Kind)+columnsOf(c.Node), "pawl."+c.Table)
 		}
 	}
 	tsqltest.Walk(script, func(n any) {

@@ -10,15 +10,11 @@ GRANT SELECT ON
   pawl.outbox_attempt, pawl.outbox_order, pawl.outbox_unique, pawl.outbox_limit, pawl.outbox_limit_claim, pawl.outbox_join, pawl.outbox_join_member, pawl.outbox_join_wait, pawl.outbox_join_result, pawl.outbox_pause, pawl.outbox_bulk, pawl.inbox, pawl.timer, pawl.job, pawl.job_run, pawl.lease, pawl.lease_waiter,
   pawl.worker_process, pawl.audit_trail, pawl.outbox_item, pawl.outbox, pawl.timers, pawl.jobs, pawl.job_runs, pawl.job_run_item, pawl.outbox_joins, pawl.outbox_join_members,
   pawl.leases, pawl.inbox_messages TO :"role";
-GRANT INSERT ON pawl.outbox_lane, pawl.outbox_message TO :"role";
-GRANT INSERT, UPDATE, DELETE ON pawl.outbox_ready, pawl.outbox_pause, pawl.outbox_limit, pawl.outbox_limit_claim, pawl.job, pawl.job_run TO :"role";
+GRANT INSERT ON pawl.outbox_lane, pawl.outbox_message, pawl.outbox_ready, pawl.job_run TO :"role";
+GRANT INSERT, UPDATE ON pawl.job TO :"role";
 GRANT INSERT, UPDATE (ended_at, stopped_by) ON pawl.outbox_bulk TO :"role";
-GRANT UPDATE, DELETE ON pawl.outbox_order TO :"role";
-GRANT INSERT, UPDATE ON pawl.outbox_exception TO :"role";
-GRANT UPDATE (status, completed_steps, failed_steps, last_updated_utc, deadline_utc) ON pawl.outbox_join TO :"role";
+GRANT UPDATE (status, failed_steps, last_updated_utc, deadline_utc) ON pawl.outbox_join TO :"role";
 GRANT UPDATE (status) ON pawl.outbox_join_member TO :"role";
 GRANT INSERT, UPDATE (replaced) ON pawl.outbox_join_wait TO :"role";
-GRANT UPDATE (owner, holder, lease_until_utc, token) ON pawl.lease TO :"role";
-GRANT UPDATE (status, attempts) ON pawl.inbox TO :"role";
 GRANT UPDATE (status, processed_at, due_time, at) ON pawl.timer TO :"role";
 GRANT EXECUTE ON ALL ROUTINES IN SCHEMA pawl TO :"role";

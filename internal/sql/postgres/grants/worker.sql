@@ -16,3 +16,4 @@ GRANT SELECT, DELETE ON pawl.outbox_bulk TO :"role";
 GRANT SELECT, UPDATE (next_at) ON pawl.outbox_limit TO :"role";
 GRANT SELECT ON pawl.outbox_pause TO :"role";
 GRANT EXECUTE ON ALL ROUTINES IN SCHEMA pawl TO :"role";
+REVOKE EXECUTE ON FUNCTION pawl.act_pause, pawl.act_resume, pawl.act_limit, pawl.act_unlimit FROM :"role";

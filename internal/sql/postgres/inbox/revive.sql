@@ -1,3 +1,1 @@
-WITH r AS (
-  UPDATE pawl.inbox SET status = 'Seen', attempts = 0 WHERE source = @source AND message_id = @message_id AND status = 'Dead' RETURNING 1)
-SELECT pawl.outbox_redrive(ARRAY[pawl.outbox_position(@queued_as)]), pawl.audit_note(@note_id, @note_actor, 'revive', @note_target, @note_reason, 1) FROM r
+SELECT 1 FROM generate_series(1, pawl.act_revive(@source, @message_id, @queued_as, @note_id, @note_actor, @note_target, @note_reason))

@@ -1,1 +1,1 @@
-SELECT pawl.audit_note(@note_id, @note_actor, 'remove', @note_target, @note_reason, pawl.job_remove(@name))
+SELECT pawl.act_job_remove(@name, @note_id, @note_actor, @note_target, @note_reason)

@@ -1,3 +1,1 @@
-WITH e AS MATERIALIZED (
-  SELECT pawl.outbox_join_end(@join_id, 3) AS n)
-SELECT pawl.audit_note(@note_id, @note_actor, 'cancel', @note_target, @note_reason, (e.n = 1)::integer) FROM e, generate_series(1, e.n)
+SELECT 1 FROM generate_series(1, pawl.act_join_cancel(@join_id, @note_id, @note_actor, @note_target, @note_reason))

@@ -1,1 +1,1 @@
-SELECT pawl.audit_note(@note_id, @note_actor, 'release', @note_target, @note_reason, 1) FROM pawl.lease_force(@name)
+SELECT 1 FROM generate_series(1, pawl.act_release(@name, @note_id, @note_actor, @note_target, @note_reason))

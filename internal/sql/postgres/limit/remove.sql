@@ -1,1 +1,1 @@
-SELECT pawl.audit_note(@note_id, @note_actor, 'unlimit', @note_target, @note_reason, pawl.limit_end(@kind, @name))
+SELECT pawl.act_unlimit(@kind, @name, @note_id, @note_actor, @note_target, @note_reason)

@@ -1,1 +1,1 @@
-SELECT pawl.audit_note(@note_id, @note_actor, 'cancel', @note_target, @note_reason, pawl.outbox_cancel(@ids, @reason))
+SELECT pawl.act_cancel(@ids, @reason, @note_id, @note_actor, @note_target, @note_reason)

@@ -1,1 +1,1 @@
-SELECT pawl.audit_note(@note_id, @note_actor, 'reschedule', @note_target, @note_reason, pawl.outbox_reschedule(@ids, coalesce(@due, clock_timestamp())))
+SELECT pawl.act_reschedule(@ids, coalesce(@due, clock_timestamp()), @note_id, @note_actor, @note_target, @note_reason)

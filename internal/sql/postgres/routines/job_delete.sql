@@ -3,5 +3,5 @@ CREATE OR REPLACE FUNCTION pawl.job_delete(job_name text) RETURNS boolean LANGUA
 SET search_path = pg_catalog, pg_temp AS $f$
 BEGIN
   PERFORM pawl.check_text('job name', $1, 255, true);
-  RETURN pawl.audit_own('remove', 'job ' || $1, pawl.job_remove($1) = 1);
+  RETURN pawl.act_job_remove($1, NULL, current_user::text, 'job ' || $1, NULL) = 1;
 END $f$;

@@ -3,5 +3,5 @@ CREATE OR REPLACE FUNCTION pawl.limit_remove(kind text, name text, reason text D
 SET search_path = pg_catalog, pg_temp AS $f$
 BEGIN
   PERFORM pawl.check_subject(kind, name), pawl.check_text('reason', reason, 1000, false);
-  RETURN pawl.audit_note(gen_random_uuid(), current_user::text, 'unlimit', kind || ' ' || name, nullif(reason, ''), pawl.limit_end(kind, name)) > 0;
+  RETURN pawl.act_unlimit(kind, name, NULL, current_user::text, kind || ' ' || name, nullif(reason, '')) > 0;
 END $f$;

@@ -9,7 +9,6 @@ DECLARE
   v_some   integer := coalesce(concurrency, 0);
   v_rate   integer := coalesce(rate, 0);
   v_micros bigint;
-  v_got    bigint;
 BEGIN
   PERFORM pawl.check_subject(kind, name);
   IF v_some = 0 AND v_rate = 0 THEN
@@ -25,7 +24,6 @@ BEGIN
     PERFORM pawl.check_refuse('rate', 'more than one in 100us');
   END IF;
   PERFORM pawl.check_text('reason', reason, 1000, false);
-  v_got := pawl.limit_put(kind, name, nullif(v_some, 0), nullif(v_rate, 0), v_micros * interval '1 microsecond',
-    coalesce(nullif(burst, 0), greatest(1, v_rate * 200000::bigint / v_micros)::integer), current_user::text, nullif(reason, ''));
-  RETURN pawl.audit_note(gen_random_uuid(), current_user::text, 'limit', kind || ' ' || name, nullif(reason, ''), v_got) > 0;
+  RETURN pawl.act_limit(kind, name, nullif(v_some, 0), nullif(v_rate, 0), v_micros * interval '1 microsecond',
+    coalesce(nullif(burst, 0), greatest(1, v_rate * 200000::bigint / v_micros)::integer), nullif(reason, ''), NULL, current_user::text, kind || ' ' || name, nullif(reason, '')) > 0;
 END $f$;
