@@ -449,6 +449,45 @@ func testMessageWithTimersID(t *testing.T, e dbtest.Engine) {
 	}
 }
 
+// D-10, D-494: a message that is enqueued under the id of a timer that is yet to fire adds none, by
+// itself, among others, in a transaction, and with a unique key; the timer fires as it was to.
+func TestMessageWithWaitingTimersID(t *testing.T) { dbtest.Each(t, testMessageWithWaitingTimersID) }
+
+func testMessageWithWaitingTimersID(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	waiting := f.due()
+	waiting.Due = time.Now().Add(time.Hour)
+	id, gone := f.put(waiting), f.put(waiting)
+	f.changed(true)(f.Cancel(f.ctx(), gone))
+	m := outbox.Message{Topic: "t", ID: id}
+	_, err := f.box.Enqueue(f.ctx(), m)
+	f.check(err)
+	_, err = f.box.EnqueueBatch(f.ctx(), []outbox.Message{m, {Topic: "t"}, m})
+	f.check(err)
+	f.check(f.db.DB.InTx(f.ctx(), func(ctx context.Context, tx outbox.Tx) error {
+		_, err := f.box.EnqueueTx(ctx, tx, m)
+		return err
+	}))
+	keyed := m
+	keyed.UniqueKey = "k"
+	_, err = f.box.Enqueue(f.ctx(), outbox.Message{Topic: "t", UniqueKey: "k"})
+	f.check(err)
+	got, err := f.box.Enqueue(f.ctx(), keyed)
+	if f.check(err); got != id {
+		t.Errorf("with a unique key it became %s", got)
+	}
+	_, err = f.box.Enqueue(f.ctx(), outbox.Message{Topic: "t", ID: gone}) // it never fires
+	f.check(err)
+	if got := f.deliver(); len(got) != 3 || got[id] != 0 || got[gone] != 1 {
+		t.Fatalf("delivered %v", got)
+	}
+	f.changed(true)(f.Reschedule(f.ctx(), id, f.past()))
+	f.fires(1)
+	if got := f.deliver(); len(got) != 1 || got[id] != 1 {
+		t.Fatalf("delivered after it fired: %v", got)
+	}
+}
+
 // D-2: no payload is a payload.
 func TestEmptyPayload(t *testing.T) { dbtest.Each(t, testEmptyPayload) }
 

@@ -425,7 +425,7 @@ func TestDoorPayloadLimit(t *testing.T) {
 	enginetest.Must(t, f.try(`SELECT pawl.outbox_enqueue('t', `+megabyte+`)`))
 }
 
-// D-10, D-8: an id that is stored adds nothing, whoever made it; an id that looks as if pawl
+// D-10, D-8, D-494: an id that is stored adds nothing, as a message or a timer that is yet to fire, whoever made it; an id that looks as if pawl
 // had made it, and a position that is taken, do not prevent storing.
 func TestDoorKnownIDs(t *testing.T) {
 	p := place()(t)
@@ -448,6 +448,8 @@ func TestDoorKnownIDs(t *testing.T) {
 	f.value(`pawl.outbox_enqueue('t', 'after', message_id => gen_random_uuid())`)
 	f.is("5", `SELECT count(*) FROM pawl.outbox_message`)
 	f.is("5", `SELECT sum(n) FROM pawl.outbox_ready`)
+	f.value(`pawl.outbox_enqueue('t', 'early', message_id => pawl.timer_schedule('t', 'x', now() + interval '1 hour'))`)
+	f.is("5", `SELECT count(*) FROM pawl.outbox_message`)
 	enginetest.CheckPlaces(t, p)
 }
 

@@ -24,7 +24,7 @@ BEGIN
   END IF;
   v_lane := pawl.outbox_lane_id(queue, priority::smallint, v_ordered::integer::smallint);
   LOOP
-    IF v_given IS NOT NULL AND pawl.outbox_position(v_given) IS NOT NULL THEN
+    IF v_given IS NOT NULL AND (pawl.outbox_position(v_given) IS NOT NULL OR pawl.timer_waits(pawl.timer_carried(v_given), v_given)) THEN
       RETURN v_given;
     END IF;
     v_id := nextval('pawl.outbox_single');

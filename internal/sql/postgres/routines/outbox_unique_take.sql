@@ -23,7 +23,7 @@ BEGIN
     SELECT u.* INTO v_held FROM pawl.outbox_unique u WHERE u.key = p_key FOR UPDATE;
     CONTINUE WHEN NOT FOUND; -- the purge has deleted it
     IF EXISTS (SELECT FROM pawl.outbox_message m WHERE m.id IN (p_id, p_carried) AND m.message_id = p_mid)
-       OR EXISTS (SELECT FROM pawl.outbox_message m WHERE m.message_id = p_mid AND m.supplied) THEN
+       OR EXISTS (SELECT FROM pawl.outbox_message m WHERE m.message_id = p_mid AND m.supplied) OR pawl.timer_waits(p_carried, p_mid) THEN
       o_mid := p_mid; -- by an attempt whose outcome was unknown
       RETURN;
     END IF;

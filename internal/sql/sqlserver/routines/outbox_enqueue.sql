@@ -37,6 +37,7 @@ BEGIN
   EXEC pawl.outbox_lane_put @lane, @queue, @priority, @kind;
 END;
 IF @given = 1 EXEC pawl.outbox_position @message_id, @id OUTPUT;
+IF @given = 1 AND @id IS NULL SELECT @id = t.id FROM pawl.timer t WHERE t.id = pawl.carried(@message_id) AND t.timer_id = @message_id AND t.status < 2;
 WHILE @id IS NULL
 BEGIN
   IF @given = 1 SELECT @id = m.id FROM pawl.outbox_message m WHERE m.message_id = @message_id AND m.supplied = 1;

@@ -1,7 +1,7 @@
 -- Store messages of which some bring an id of their own. supplied marks ids that are looked
 -- for in the index, carried is the position that a made id carries, or 0. A known id adds
 -- nothing, also one whose first enqueue is still uncommitted: the insert waits for that, and
--- finds the id known. What meets another message at its position goes elsewhere and is found by
+-- finds the id known; and that of a timer which is yet to fire. What meets another message at its position goes elsewhere and is found by
 -- its mark. Returns how many messages are new.
 CREATE PROCEDURE pawl.outbox_enqueue_once @messages pawl.outbox_message_list READONLY AS
 BEGIN
@@ -20,6 +20,7 @@ BEGIN
   IF @id IS NULL BREAK;
   SET @at = @id;
   IF @carried <> 0 SELECT @seen = 1 FROM pawl.outbox_message x WITH (UPDLOCK) WHERE x.id = @carried AND x.message_id = @mid;
+  IF @seen = 0 AND @carried <> 0 SELECT @seen = 1 FROM pawl.timer x WHERE x.id = @carried AND x.timer_id = @mid AND x.status < 2;
   IF @seen = 1 CONTINUE;
   IF @supplied = 1 SELECT @seen = 1 FROM pawl.outbox_message x WHERE x.message_id = @mid AND x.supplied = 1;
   IF @seen = 1 CONTINUE;

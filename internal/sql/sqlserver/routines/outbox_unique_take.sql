@@ -25,6 +25,7 @@ BEGIN
   END;
   IF EXISTS (SELECT 1 FROM pawl.outbox_message m WHERE m.id IN (@id, @carried) AND m.message_id = @mid)
     OR EXISTS (SELECT 1 FROM pawl.outbox_message m WHERE m.message_id = @mid AND m.supplied = 1)
+    OR EXISTS (SELECT 1 FROM pawl.timer t WHERE t.id = @carried AND t.timer_id = @mid AND t.status < 2)
   BEGIN
     SET @earlier = @mid; -- by an attempt whose outcome was unknown
     RETURN 0;
