@@ -22,8 +22,8 @@ BEGIN
   v_alone := cardinality(v_ids) > 0;
   IF NOT v_alone THEN
     v_ids := ARRAY(
-    SELECT r.id FROM pawl.job_run r JOIN pawl.outbox_ready q ON q.lo = (SELECT max(x.lo) FROM pawl.outbox_ready x WHERE x.lo <= r.id) AND q.lo + q.n > r.id
-     WHERE r.outcome IS NULL AND q.at <= clock_timestamp() AND q.suspect = 0 ORDER BY r.id LIMIT p_n);
+    SELECT r.id FROM pawl.job_run r CROSS JOIN LATERAL (SELECT x.lo, x.n, x.at, x.suspect FROM pawl.outbox_ready x WHERE x.lo <= r.id ORDER BY x.lo DESC LIMIT 1) q
+     WHERE r.outcome IS NULL AND q.lo + q.n > r.id AND q.at <= clock_timestamp() AND q.suspect = 0 ORDER BY r.id LIMIT p_n);
   END IF;
   v_until := clock_timestamp() + p_lease;
   WITH held AS (

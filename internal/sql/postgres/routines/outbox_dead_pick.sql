@@ -15,7 +15,7 @@ BEGIN
        FROM (SELECT DISTINCT i FROM unnest(p_ids) i WHERE i > p_after ORDER BY i) u,
          LATERAL (SELECT y.id, y.last_error, y.updated_at FROM pawl.outbox_exception y WHERE y.id = u.i AND y.status = 3 OFFSET 0) x LIMIT p_look)),
   match AS MATERIALIZED (
-    SELECT look.id FROM look JOIN pawl.outbox_message m ON m.id = look.id LEFT JOIN pawl.outbox_lane l ON l.id = m.lane
+    SELECT look.id FROM look CROSS JOIN LATERAL (SELECT x.topic, x.lane FROM pawl.outbox_message x WHERE x.id = look.id OFFSET 0) m LEFT JOIN pawl.outbox_lane l ON l.id = m.lane
      WHERE (p_topic IS NULL OR m.topic = p_topic) AND (p_queue IS NULL OR l.queue = p_queue)
        AND (p_error IS NULL OR position(p_error IN look.last_error) > 0)
        AND (p_since IS NULL OR look.updated_at >= p_since) AND (p_before IS NULL OR look.updated_at < p_before)
