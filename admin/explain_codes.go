@@ -35,6 +35,8 @@ const (
 	codeQueued = "queued"
 	// codeLeased: a worker holds it.
 	codeLeased = "leased"
+	// codeOverdue: a worker holds it, and its handler ignores its time-out.
+	codeOverdue = "handler_overdue"
 	// codeLeaseExpired: the worker that held it let its lease run out.
 	codeLeaseExpired = "lease_expired"
 	// codeSuspect: it came back from an expired lease, and waits for a worker
@@ -139,7 +141,7 @@ func levelOf(code string) health.Level {
 	switch code {
 	case codeDone, codeLeased, codeTimerFired, codeTimerOver, codeRunRunning, codeRunSucceeded, codeJoinCompleted, codeInboxProcessing, codeInboxDone:
 		return health.OK
-	case codeQueuePaused, codeTopicPaused, codeRetry, codeLeaseExpired, codeSuspect, codeTimerClaimExpired, codeJobDisabled, codeJobOverlap, codeRunSkipped, codeRunMissed,
+	case codeQueuePaused, codeTopicPaused, codeRetry, codeOverdue, codeLeaseExpired, codeSuspect, codeTimerClaimExpired, codeJobDisabled, codeJobOverlap, codeRunSkipped, codeRunMissed,
 		codeRunUnknown, codeJoinOverdue, codeJoinWaitPending, codeInboxStale, codeInboxSeen:
 		return health.Warning
 	case codeNoWorker, codeNoHandler, codeNoScheduler, codeFailed, codeJobBroken, codeRunFailed, codeJoinUnattached, codeJoinFailed, codeInboxDead:

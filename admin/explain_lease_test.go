@@ -7,6 +7,7 @@ import (
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/registry"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -86,6 +87,22 @@ func TestExplainLeaseOfACrashedWorker(t *testing.T) {
 		f.says(f.explain(id.String(), "leased"), "held by worker mine", "last heard of")
 		w.Leave(f.ctx())
 		f.says(f.explain(id.String(), "leased"), "not in the list of workers any more")
+	})
+}
+
+// D-495: a message whose handler ignores its time-out is explained as that.
+func TestExplainOverdueHandler(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := openExplain(t, e)
+		f.enqueue(outbox.Message{})
+		f.enqueue(outbox.Message{})
+		w := registry.New(f.db.DB, quiet())
+		msgs := f.claimAs(w.Tag().NewOwnerToken(), leaseTime)
+		w.Show(f.ctx(), registry.Self{Name: "mine", Queues: []string{"default"}, Topics: []string{"t"}, Overdue: func() []int64 { return []int64{int64(msgs[1].Position)} }})
+		f.says(f.explain(msgs[1].ID.String(), "handler_overdue"), "by worker mine")
+		f.explain(msgs[0].ID.String(), "leased")
+		f.crash("mine")
+		f.explain(msgs[1].ID.String(), "leased")
 	})
 }
 

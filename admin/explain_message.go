@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/bravellian/pawl/health"
@@ -158,6 +159,10 @@ func (e *explainer) held(m *outbox.Info, facts *health.Facts) health.Finding {
 		} else {
 			add(facts, "workers_of_queue", e.everyone.serving(m.Queue).names())
 		}
+	}
+	if w != nil && w.Alive && slices.Contains(w.Overdue, int64(m.Position)) {
+		return blocker(codeOverdue, fmt.Sprintf("Its handler has not returned long after its time-out, by %s: it does not look at its context, and keeps its place among those that run at once.", who),
+			"a handler passes its context on to all that it waits for; a restart of that worker ends it")
 	}
 	if m.LockedUntil.IsZero() || !m.LockedUntil.Before(e.now) {
 		return blocker(codeLeased, fmt.Sprintf("It is held by %s, whose lease lasts until %s unless extended.%s", who, e.when(m.LockedUntil), by), "")

@@ -26,6 +26,9 @@ type Worker struct {
 	Concurrency int64 `json:"concurrency"`
 	// InFlight is how many messages it held at its last heartbeat.
 	InFlight int64 `json:"in_flight"`
+	// Overdue are positions of messages, at most 100, whose handlers had not returned at the last
+	// heartbeat long after their time-out: they ignore their context.
+	Overdue []int64 `json:"overdue,omitempty"`
 	// Shared is true for a process that works on many databases in turn. It may be
 	// silent for a day and counts as alive.
 	Shared bool `json:"shared"`
@@ -43,7 +46,7 @@ func (a *Admin) Workers(ctx context.Context) ([]Worker, error) {
 		w := &list[i]
 		all = append(all, Worker{
 			ID: w.ID, Name: w.Name, Host: w.Host, PID: w.PID, Version: w.Version, Started: w.Started, Heartbeat: w.Heartbeat, Queues: w.Queues, Topics: w.Topics,
-			Concurrency: w.Concurrency, InFlight: w.InFlight, Shared: w.Shared, Alive: w.Alive,
+			Concurrency: w.Concurrency, InFlight: w.InFlight, Overdue: w.Overdue, Shared: w.Shared, Alive: w.Alive,
 		})
 	}
 	return all, err

@@ -117,7 +117,7 @@ type told struct {
 	up, readAt, messages, oldest, truncated, joins, timers, pauses, workers *family
 	limitConcurrency, limitClaimed, limitWaiting                            *family
 	loopRunning, loopSuccess, loopOverdue, loopFailures                     *family
-	held, running, slots, databaseErrors                                    *family
+	held, running, overdue, slots, databaseErrors                           *family
 	inUse, open, most, waits, waited, changes                               *family
 	stores, build                                                           *family
 }
@@ -145,6 +145,7 @@ func (k *catalogue) told() told {
 		loopFailures: gauge("pawl_loop_failures", "How often in a row the database did not do what the loop is for.", storeLabel, "loop"),
 
 		held:           gauge("pawl_messages_held", "Messages that this process has claimed and not settled.", storeLabel),
+		overdue:        gauge("pawl_handlers_overdue", "Handlers that have not returned long after their time-out: they ignore their context.", storeLabel),
 		running:        gauge("pawl_handlers_running", "Handlers that run in this process.", storeLabel),
 		slots:          gauge("pawl_handlers_max", "Handlers that may run at once in this process."),
 		databaseErrors: counter("pawl_exchange_errors_total", "Claims and settlements of this process that the database did not do.", storeLabel),

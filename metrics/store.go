@@ -120,6 +120,7 @@ func (s *store) collect(out sink) {
 	counts := s.p.Internal(access.Key{}).Stats()
 	to.send(told.held, float64(counts.InFlight))
 	to.send(told.running, float64(counts.Running))
+	to.send(told.overdue, float64(counts.Overdue))
 	to.send(told.databaseErrors, float64(counts.Errors))
 }
 

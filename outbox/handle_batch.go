@@ -56,7 +56,7 @@ func (o *Outbox) HandleBatch(topic string, h BatchHandler, batch BatchOptions, o
 		}
 		b := newBatcher(h, batch, calls)
 		rt := o.route(b, opts)
-		b.timeout, rt.timeout = rt.timeout, 0
+		b.timeout, rt.timeout, b.bound = rt.timeout, 0, o.bound
 		together := b.opts.Max * (calls + 1) // one batch is collected meanwhile
 		rt.slots = worker.NewSlots(together, true)
 		o.handlers.extra += together
@@ -70,6 +70,7 @@ type batcher struct {
 	handler BatchHandler
 	opts    BatchOptions
 	timeout time.Duration
+	bound   func(ctx context.Context, timeout time.Duration, messages ...*Message) (context.Context, func())
 	calls   chan struct{} // as many as may run at once
 
 	mu   sync.Mutex
@@ -185,15 +186,15 @@ func (b *batcher) call(batch *messageBatch) map[*Message]error {
 	}
 	ctx, cancel := batch.context()
 	defer cancel()
-	if b.timeout > 0 {
-		var stop context.CancelFunc
-		ctx, stop = context.WithTimeout(ctx, b.timeout)
-		defer stop()
-	}
 	slices.SortFunc(batch.members, func(a, b batchMember) int { return cmp.Compare(a.message.Position, b.message.Position) })
 	messages := make([]*Message, len(batch.members))
 	for i, m := range batch.members {
 		messages[i] = m.message
+	}
+	if b.timeout > 0 {
+		var end func()
+		ctx, end = b.bound(ctx, b.timeout, messages...)
+		defer end()
 	}
 	results, err := callBatch(ctx, b.handler, messages)
 	if err != nil {

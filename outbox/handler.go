@@ -40,7 +40,8 @@ type Middleware func(Handler) Handler
 type HandlerOptions struct {
 	// Retry replaces Options.Retry; in it MaxAttempts 0 means no limit.
 	Retry *RetryPolicy
-	// Timeout bounds one execution; 0 means none.
+	// Timeout ends the context of one execution; 0 means none. A handler that does not return then is
+	// logged, after as long again and a second at least, counted and seen by pawl explain.
 	Timeout time.Duration
 	// Concurrency is how many of the topic's messages this process handles at once, in all
 	// queues of a database; 0: as many as Options.Concurrency allows. Messages that wait for

@@ -120,6 +120,7 @@ type Outbox struct {
 	pauses        *pause.Pauses
 	limits        *throttle.Limits
 	watch         observing
+	overdue       overdueHandlers
 	stats         sync.Map // queue → *worker.Stats
 	running       sync.Map // queue → *worker.Loop[*Message]
 	cleanup       *worker.Cleanup

@@ -67,6 +67,7 @@ func (o *Outbox) workerStats() worker.Counts {
 		sum = sum.Add(v.(*worker.Stats).Counts())
 		return true
 	})
+	sum.Overdue = int64(len(o.overdue.positions()))
 	return sum
 }
 
@@ -143,9 +144,9 @@ func (o *Outbox) dispatch(ctx context.Context, item worker.Item[*Message]) error
 		o.log.InfoContext(ctx, "handling", "topic", m.Topic, "message_id", m.ID.String(), "correlation_id", m.CorrelationID, "attempt", m.RetryCount+1)
 	}
 	if rt.timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, rt.timeout)
-		defer cancel()
+		var end func()
+		ctx, end = o.bound(ctx, rt.timeout, m)
+		defer end()
 	}
 	return rt.handler.Handle(ctx, m)
 }

@@ -287,6 +287,30 @@ func testRunTimeout(t *testing.T, e dbtest.Engine) {
 	}
 }
 
+// D-495: a handler that ignores its time-out is logged and counted until it returns, by itself and as a batch.
+func TestRunOverdue(t *testing.T) {
+	t.Parallel()
+	var log lines
+	f := open(t, dbtest.Engine{Name: "sqlite", Open: dbtest.OpenSQLite}, quick(outbox.Options{Logger: log.logger()}))
+	release := make(chan struct{})
+	stuck := outbox.HandlerOptions{Timeout: time.Millisecond}
+	f.Handle("one", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { <-release; return nil }), stuck)
+	f.HandleBatch("two", func(_ context.Context, m []*outbox.Message) []error { <-release; return make([]error, len(m)) }, outbox.BatchOptions{Max: 2, Wait: time.Minute}, stuck)
+	for _, topic := range []string{"one", "two", "two"} {
+		f.enqueue(outbox.Message{Topic: topic})
+	}
+	f.start()
+	component := f.Internal(access.Key{}).Component()
+	dbtest.Until(t, "all are overdue", func() bool { return component.Stats().Overdue == 3 && len(component.Overdue()) == 3 })
+	for _, want := range [][]string{{"topic=one", "count=1"}, {"topic=two", "count=2"}} {
+		if log.find(append(want, "level=WARN", "handler has not returned long after its time-out")...) == "" {
+			t.Errorf("no line with %s in\n%s", want, log.String())
+		}
+	}
+	close(release)
+	dbtest.Until(t, "all have returned", func() bool { return component.Stats().Overdue == 0 })
+}
+
 // D-22
 func TestRunRegistration(t *testing.T) { dbtest.Each(t, testRunRegistration) }
 

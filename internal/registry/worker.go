@@ -5,6 +5,7 @@ package registry
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"os"
 	"runtime/debug"
@@ -46,6 +47,7 @@ type Info struct {
 	Topics      []string // that have handlers
 	Concurrency int64    // handlers at once
 	InFlight    int64    // messages that it held at the last heartbeat
+	Overdue     []int64  // of those, some: positions of messages whose handlers have not returned long after their time-out
 	Shared      bool     // it works on many databases, taking turns
 	Alive       bool     // its heartbeat is recent
 }
@@ -70,6 +72,8 @@ type Self struct {
 	Concurrency int
 	// InFlight is called at every heartbeat; nil: none.
 	InFlight func() int64
+	// Overdue is called at every heartbeat; nil: none.
+	Overdue func() []int64
 }
 
 // Registry is the list of a database. It is safe for concurrent use.
@@ -128,11 +132,16 @@ func (r *Registry) beat(ctx context.Context, self *Self, shared bool) error {
 	if self.InFlight != nil {
 		inFlight = self.InFlight()
 	}
+	var overdue []int64
+	if self.Overdue != nil {
+		overdue = self.Overdue()
+		overdue = overdue[:min(len(overdue), maxOverdue)]
+	}
 	return r.db.Do(ctx,
 		engine.Ask(op.WorkerPrune{Age: keepCrashed}),
 		engine.Ask(op.WorkerHeartbeat{
 			ID: r.id, Name: self.Name, Host: r.host, PID: os.Getpid(), Version: r.built(), Queues: array(self.Queues), Topics: array(self.Topics),
-			Concurrency: self.Concurrency, InFlight: inFlight, Shared: shared, Alive: life,
+			Concurrency: self.Concurrency, InFlight: inFlight, Overdue: array(overdue), Shared: shared, Alive: life,
 		}),
 		engine.Ask(op.GenerationCheck{}))
 }
@@ -160,6 +169,9 @@ func (r *Registry) Tag() worker.Tag { return worker.TagOf(r.id) }
 
 // ID returns this process's id in the list.
 func (r *Registry) ID() uuid.UUID { return r.id }
+
+// maxOverdue is how many messages a process reports whose handlers are overdue.
+const maxOverdue = 100
 
 // maxList is how many processes List returns at most.
 const maxList = 10_000
@@ -190,17 +202,14 @@ func info(w *op.Worker) (Info, error) {
 		ID: w.ID, Name: w.Name, Host: w.Host, PID: w.PID, Version: w.Version, Started: w.StartedAt.UTC(), Heartbeat: w.HeartbeatAt.UTC(),
 		Concurrency: w.Concurrency, InFlight: w.InFlight, Shared: w.Shared, Alive: w.Alive,
 	}
-	if err := json.Unmarshal([]byte(w.Queues), &i.Queues); err != nil {
-		return i, err
-	}
-	return i, json.Unmarshal([]byte(w.Topics), &i.Topics)
+	return i, errors.Join(json.Unmarshal([]byte(w.Queues), &i.Queues), json.Unmarshal([]byte(w.Topics), &i.Topics), json.Unmarshal([]byte(w.Overdue), &i.Overdue))
 }
 
-func array(all []string) string {
+func array[T any](all []T) string {
 	if all == nil {
-		all = []string{}
+		all = []T{}
 	}
-	text, _ := json.Marshal(all) // strings always can
+	text, _ := json.Marshal(all) // strings and numbers always can
 	return string(text)
 }
 

@@ -21,6 +21,8 @@ type Component struct {
 	Status func() []LoopStatus
 	// Stats returns what the workers of this process did.
 	Stats func() Counts
+	// Overdue returns the items whose handlers have not returned long after their time-out.
+	Overdue func() []int64
 	// Queues, Topics and Concurrency are what this process serves, and Unhandled the
 	// topics whose messages it received recently without a handler for them.
 	Queues, Topics, Unhandled func() []string
@@ -62,6 +64,16 @@ func (all Components) Sources() (sources []Source) {
 		sources = append(sources, c.Sources...)
 	}
 	return sources
+}
+
+// Overdue returns the items of all components whose handlers are overdue.
+func (all Components) Overdue() (items []int64) {
+	for _, c := range all {
+		if c.Overdue != nil {
+			items = append(items, c.Overdue()...)
+		}
+	}
+	return items
 }
 
 // Queues returns the queues that this process serves.

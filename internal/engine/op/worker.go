@@ -10,8 +10,8 @@ func workers() []engine.Operation {
 	return []engine.Operation{WorkerHeartbeat{}, WorkerLeave{}, WorkerList{}, WorkerPrune{}}
 }
 
-// Worker is a process that works on the database, or one that crashed. Queues and topics are
-// JSON arrays.
+// Worker is a process that works on the database, or one that crashed. Queues, topics and positions
+// of messages whose handlers are overdue are JSON arrays.
 type Worker struct {
 	ID          [16]byte
 	Name        string
@@ -24,6 +24,7 @@ type Worker struct {
 	Topics      string
 	Concurrency int64
 	InFlight    int64
+	Overdue     string
 	Shared      bool // it works on many databases, taking turns
 	Alive       bool
 }
@@ -40,6 +41,7 @@ type WorkerHeartbeat struct {
 	Topics      string `text:"any"`
 	Concurrency int
 	InFlight    int64
+	Overdue     string
 	Shared      bool
 	Alive       time.Duration // how long it counts as alive
 }

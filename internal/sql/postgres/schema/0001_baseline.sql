@@ -349,5 +349,6 @@ CREATE TABLE pawl.worker_process (
   topics       text NOT NULL,
   concurrency  bigint NOT NULL,
   in_flight    bigint NOT NULL,
+  overdue      text NOT NULL DEFAULT '[]', -- positions of messages whose handlers ignore their time-out
   shared       boolean NOT NULL -- it works on many databases, taking turns
 ) WITH (fillfactor = 50);

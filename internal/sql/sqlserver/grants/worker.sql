@@ -165,7 +165,7 @@ GRANT SELECT ON pawl.timer TO [$(role)];
 GRANT SELECT ON pawl.timers TO [$(role)];
 GRANT SELECT ON pawl.worker_process TO [$(role)];
 GRANT UPDATE (completed_steps, failed_steps, last_updated_utc, status) ON pawl.outbox_join TO [$(role)];
-GRANT UPDATE (concurrency, expires_at, heartbeat_at, in_flight, queues, topics) ON pawl.worker_process TO [$(role)];
+GRANT UPDATE (concurrency, expires_at, heartbeat_at, in_flight, overdue, queues, topics) ON pawl.worker_process TO [$(role)];
 GRANT UPDATE (due_at, enabled, last_error, next_time, updated_at, version) ON pawl.job TO [$(role)];
 GRANT UPDATE (due_at, enabled, next_time, updated_at, version) ON pawl.job TO [$(role)];
 GRANT UPDATE (due_at, last_error) ON pawl.job TO [$(role)];

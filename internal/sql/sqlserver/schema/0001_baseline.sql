@@ -389,6 +389,7 @@ CREATE TABLE pawl.worker_process (
   topics       nvarchar(max) COLLATE Latin1_General_100_BIN2 NOT NULL,
   concurrency  bigint NOT NULL,
   in_flight    bigint NOT NULL,
+  overdue      nvarchar(max) COLLATE Latin1_General_100_BIN2 NOT NULL DEFAULT N'[]', -- positions of messages whose handlers ignore their time-out
   shared       bit NOT NULL -- it works on many databases, taking turns
 );
 ALTER TABLE pawl.worker_process SET (LOCK_ESCALATION = DISABLE);

@@ -337,5 +337,6 @@ CREATE TABLE pawl.worker_process (
   topics       TEXT NOT NULL,
   concurrency  INTEGER NOT NULL,
   in_flight    INTEGER NOT NULL,
+  overdue      TEXT NOT NULL DEFAULT '[]', -- positions of messages whose handlers ignore their time-out
   shared       INTEGER NOT NULL -- it works on many databases, taking turns
 ) STRICT;
