@@ -80,7 +80,7 @@ const (
 	codeJobDisabled = "job_disabled"
 	// codeJobBroken: its schedule cannot be followed.
 	codeJobBroken = "job_broken"
-	// JobNext says when the next run is made.
+	// codeJobNext: it says when the next run is made.
 	codeJobNext = "job_next"
 	// codeJobDue: a run is due, and a scheduler makes it at any moment.
 	codeJobDue = "job_due"

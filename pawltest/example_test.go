@@ -36,7 +36,7 @@ func PlaceOrder(ctx context.Context, db *sql.DB, p *pawl.Pawl, o Order) error {
 	return tx.Commit()
 }
 
-// TestPlaceOrder would be its test, with a *testing.T.
+// testPlaceOrder is what its test does: one would begin with a capital and have a *testing.T.
 func testPlaceOrder(t testing.TB) {
 	d := pawltest.New(t) // on PostgreSQL: pawltest.Postgres(t, url)
 	if _, err := d.SQL().Exec("CREATE TABLE orders (number INTEGER PRIMARY KEY, email TEXT)"); err != nil {

@@ -8,8 +8,8 @@
 // that is to notice. The lists are the files of the folder list:
 //
 //	OBX-012: a message due in the future is claimed
-//	file engine/sqlite/anydriver/outbox/claim_pick.sql
-//	test ./outbox -run TestSuiteOnSQLite/due
+//	file internal/sql/sqlite/anydriver/outbox/claim_pick.sql
+//	test ./outbox -run TestEnqueueDue$/sqlite
 //	-  AND at <= ?1
 //	+
 //

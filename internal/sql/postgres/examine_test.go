@@ -16,7 +16,7 @@ import (
 var update = flag.Bool("update", false, "write doctor/objects.txt")
 
 // The doctor's list of what the migrations make is what they make, under any names.
-// After a new migration: go test ./engine/postgres -run TestObjects -update
+// After a new migration: go test ./internal/sql/postgres -run TestObjectsAreThoseOfTheMigrations -update
 func TestObjectsAreThoseOfTheMigrations(t *testing.T) {
 	for _, prefix := range []string{"", "p_"} {
 		db := open(t, testpg.URL(t), postgres.Options{Schema: schema(t), Prefix: prefix})
