@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -16,17 +15,6 @@ import (
 	"github.com/bravellian/pawl/sqlite"
 	"github.com/bravellian/pawl/ui"
 )
-
-// D-491: every option of the outbox is one of pawl's.
-func TestEveryOption(t *testing.T) {
-	of, own := reflect.TypeFor[pawl.Options](), reflect.TypeFor[outbox.Options]()
-	for i := range own.NumField() {
-		want := own.Field(i)
-		if got, ok := of.FieldByName(want.Name); !ok || got.Type != want.Type {
-			t.Errorf("pawl.Options has no %s", want.Name)
-		}
-	}
-}
 
 // D-491: an option that is set holds: of each that can be out of bounds, a value that is is refused.
 func TestKeptAttemptsOption(t *testing.T) {
