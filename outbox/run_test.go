@@ -234,7 +234,7 @@ func testRunJSON(t *testing.T, e dbtest.Engine) {
 	f.start()
 	f.untilStatus(good, outbox.Done)
 	for _, id := range bad {
-		if info := f.untilStatus(id, outbox.Failed); info.RetryCount == 0 || strings.Contains(info.LastError, "secret") {
+		if info := f.untilStatus(id, outbox.Failed); info.RetryCount != 2 || strings.Contains(info.LastError, "secret") {
 			t.Fatalf("an unreadable payload: %+v", info)
 		}
 	}

@@ -117,13 +117,16 @@ func columnsOf(row reflect.Type, text string, args []string) string {
 }
 
 // named reports whether a statement has a column AS name.
-func named(text, name string) bool {
+func named(text, name string) bool { return Mentions(text, " AS "+name) }
+
+// Mentions reports whether a text of SQL has what ends in a word: "a" is not in "ab".
+func Mentions(text, what string) bool {
 	for {
-		_, rest, ok := strings.Cut(text, " AS "+name)
+		_, rest, ok := strings.Cut(text, what)
 		if !ok {
 			return false
 		}
-		if rest == "" || !isWord(rest[0]) {
+		if rest == "" || !IsWord(rest[0]) {
 			return true
 		}
 		text = rest

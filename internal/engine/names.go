@@ -67,7 +67,7 @@ func (n Names) Render(text string) string {
 		}
 		at += from
 		end := nameEnd(text, at+len(mark))
-		if end < 0 || at > 0 && isWord(text[at-1]) {
+		if end < 0 || at > 0 && IsWord(text[at-1]) {
 			end = at + len(mark)
 			out.WriteString(text[from:end])
 		} else {
@@ -85,13 +85,14 @@ func nameEnd(text string, at int) int {
 	for end < len(text) && (text[end] >= 'a' && text[end] <= 'z' || text[end] == '_' || end > at && text[end] >= '0' && text[end] <= '9') {
 		end++
 	}
-	if end == at || end < len(text) && isWord(text[end]) {
+	if end == at || end < len(text) && IsWord(text[end]) {
 		return -1
 	}
 	return end
 }
 
-func isWord(c byte) bool {
+// IsWord reports whether a byte may be part of an identifier in SQL.
+func IsWord(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
 }
 

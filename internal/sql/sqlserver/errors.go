@@ -112,7 +112,7 @@ func tableIn(text string) (first string) {
 			}
 			i += from
 			from = i + len(t.Name)
-			if i < at && (from == len(text) || !isWord(text[from])) && strings.Contains(wordBefore(text, i), ".") {
+			if i < at && (from == len(text) || !engine.IsWord(text[from])) && strings.Contains(wordBefore(text, i), ".") {
 				at, first = i, t.Name
 			}
 		}
@@ -123,7 +123,7 @@ func tableIn(text string) (first string) {
 // wordBefore is what stands before an index without a space or quote between.
 func wordBefore(text string, i int) string {
 	from := i
-	for from > 0 && (isWord(text[from-1]) || text[from-1] == '.') {
+	for from > 0 && (engine.IsWord(text[from-1]) || text[from-1] == '.') {
 		from--
 	}
 	return text[from:i]

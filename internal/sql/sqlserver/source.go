@@ -106,7 +106,7 @@ func (db *DB) textOf(s *engine.Statement) *text {
 		t.declare = quoteText(strings.Join(declared, ", "))
 	}
 	body := strings.TrimRight(strings.TrimSpace(s.Text), ";")
-	if usesClock(body) {
+	if engine.Mentions(body, clock) {
 		body = declareClock + body
 	}
 	own, foreign := body, body
@@ -120,22 +120,4 @@ func (db *DB) textOf(s *engine.Statement) *text {
 	t.batch = t.within()
 	db.texts.Store(s, t)
 	return t
-}
-
-// usesClock reports whether a statement uses the time.
-func usesClock(text string) bool {
-	for {
-		_, rest, found := strings.Cut(text, clock)
-		if !found {
-			return false
-		}
-		if rest == "" || !isWord(rest[0]) {
-			return true
-		}
-		text = rest
-	}
-}
-
-func isWord(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
 }
