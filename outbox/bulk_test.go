@@ -186,6 +186,24 @@ func testBulkFilters(t *testing.T, e dbtest.Engine) {
 	f.db.CheckPlaces(t)
 }
 
+// D-411: a step goes on where the last one ended, behind many that the filter does not select.
+func TestBulkBehindMany(t *testing.T) { dbtest.Each(t, testBulkBehindMany) }
+
+func testBulkBehindMany(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	f.fail(12)
+	f.enqueueBatch(3)
+	owner, msgs := f.claim(10)
+	f.touched(3)(f.Fail(f.ctx(), owner, errors.New("other"), positions(msgs)...))
+	f.LookAt(5)
+	b := f.started(f.Outbox.Redrive, outbox.FailedFilter{Error: "other", Rate: 10})
+	for range 4 {
+		f.dueNow()
+		works(t, f.Outbox)
+	}
+	f.bulk(b.ID, outbox.BulkDone, 3)
+}
+
 // D-411: a call whose request ends in the middle leaves the rest to the workers, and says how much
 // it did.
 func TestBulkCallEnds(t *testing.T) { dbtest.Each(t, testBulkCallEnds) }
