@@ -233,6 +233,9 @@ func (r *round) drain(ctx context.Context) []string {
 // any more: longer than connections are silent and statements wait.
 const late = 4 * store.StatementTimeout
 
+// longestWait is how long what is due may wait beside faults.
+const longestWait = 45 * time.Second
+
 // judge reads the final state and the histories, and compares them.
 func (r *round) judge(ctx context.Context, found *RoundReport) error {
 	state, err := r.world.Store.Final(ctx, load.JobEvery)
@@ -247,7 +250,7 @@ func (r *round) judge(ctx context.Context, found *RoundReport) error {
 		return err
 	}
 	final := state.Check()
-	final.Rewinds, final.Steps, final.Lease, final.Late = r.world.Rewinds(), r.world.Steps(), load.Lease, late
+	final.Rewinds, final.Steps, final.Lease, final.Late, final.Waits = r.world.Rewinds(), r.world.Steps(), load.Lease, late, longestWait
 	final.Limits = map[string]int{load.Limited: load.LimitedTo}
 	final.Jobs = jobs(state.Runs)
 	report, err := check.Check(files, final)

@@ -16,11 +16,12 @@ const (
 	Done
 	Failed
 	Discarded
+	Expired
 )
 
 // String returns the state's name.
 func (s State) String() string {
-	names := []string{"absent", "ready", "claimed", "done", "failed", "discarded"}
+	names := []string{"absent", "ready", "claimed", "done", "failed", "discarded", "expired"}
 	if int(s) < len(names) {
 		return names[s]
 	}
@@ -29,6 +30,9 @@ func (s State) String() string {
 
 // terminal reports whether nobody but an operator changes the state again.
 func (s State) terminal() bool { return s >= Done }
+
+// failed reports whether it is over and was not handled, as joins count.
+func (s State) failed() bool { return s >= Failed }
 
 // Final is the end state of a run, and what it was configured with. Sequences that are
 // nil are empty; each is read once.
@@ -59,6 +63,8 @@ type Final struct {
 	// Lease is for how long a worker's claims last. A handler begins with a third of it
 	// left. Handlers whose event has no Until are checked by that; zero: they are not.
 	Lease time.Duration
+	// Waits is how long what is due may wait beside faults; zero: any time.
+	Waits time.Duration
 	// Late is how long after its process stopped waiting a call on a lease may still take
 	// effect; zero: a minute.
 	Late time.Duration

@@ -91,7 +91,7 @@ func (r *run) checkJoin(name string, j *joined) {
 	}
 	for _, i := range j.early {
 		// What fails without a handler has no begin: an expired message, for instance.
-		if s := r.messages.at(i).state; s != Failed && s != Discarded {
+		if !r.messages.at(i).state.failed() {
 			fail("its follow-up is handled before its member %s is", r.messages.name(i))
 		}
 	}
@@ -134,7 +134,7 @@ func (r *run) memberStates(j *joined) (done, failed int) {
 		gone := m.state == Absent
 		switch {
 		case counted[i]:
-		case m.state == Failed || m.state == Discarded || gone && m.has(gaveUp):
+		case m.state.failed() || gone && m.has(gaveUp):
 			failed++
 		case m.state == Done || gone && m.has(handled):
 			done++

@@ -188,6 +188,51 @@ func changedEvents() []change {
 			return true
 		}},
 		{"places of a key are exchanged", checkOrder, exchange},
+		{"a handler begins after the expiry", checkExpiry, func(t *taped) bool {
+			e := t.events[t.pick(func(e history.Event) bool { return handles(e) && e.Until > e.At && !t.stopped(e.Process) })]
+			found := false
+			for i := range t.events {
+				if o := &t.events[i]; o.Op == history.Enqueue && o.Message == e.Message {
+					o.Expires, found = e.At-int64(slow)-1, true
+				}
+			}
+			return found
+		}},
+		{"a message whose unique key was taken since", checkUnique, func(t *taped) bool {
+			first := map[string]string{}
+			i := t.pick(func(e history.Event) bool {
+				if !is(history.Enqueue, history.OK)(e) || e.Name == "" {
+					return false
+				}
+				_, later := first[e.Name]
+				if !later {
+					first[e.Name] = e.Message
+				}
+				return later
+			})
+			if i < 0 {
+				return false
+			}
+			t.insert(i, "intruder", history.Event{Op: history.Handle, Outcome: history.Began, Message: first[t.events[i].Name], Until: t.events[i].At + simLease})
+			return true
+		}},
+		{"a duplicate of what is over", checkUnique, func(t *taped) bool {
+			key := map[string]string{}
+			for _, e := range t.events {
+				if e.Op == history.Enqueue {
+					key[e.Message] = e.Name
+				}
+			}
+			i := t.pick(func(e history.Event) bool {
+				return e.Op == history.Settled && e.Detail == history.Done && key[e.Message] != ""
+			})
+			if i < 0 {
+				return false
+			}
+			id := t.events[i].Message
+			t.insert(i, "x", history.Event{Op: history.Duplicate, Outcome: history.OK, Message: id, Name: key[id], Nominal: t.events[i].At + 1})
+			return true
+		}},
 		{"a timer that fired is cancelled", checkTimers, func(t *taped) bool {
 			i := t.pick(is(history.Fire, history.OK))
 			if i < 0 {

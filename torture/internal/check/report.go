@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/bravellian/pawl/torture/internal/history"
 )
@@ -36,6 +37,7 @@ type Report struct {
 	Torn           int            `json:"torn"`             // files that end within a line
 	CutOff         int            `json:"cut_off"`          // operations without an outcome
 	Stale          int            `json:"stale"`            // handlers and claims whose lease may have ended before they began
+	Waited         time.Duration  `json:"waited"`           // the longest wait of what was due, beside faults
 	LostByDatabase int            `json:"lost_by_database"` // rows that a failover or restore took away
 	Kept           int            `json:"kept"`             // rows that the database has
 	Outcomes       map[string]int `json:"outcomes"`         // by operation and outcome
@@ -63,7 +65,7 @@ func (r *Report) Lost() int { return r.found(checkLost, checkPhantom) }
 // Twice is how many messages were given to two at once, or again after they were over, and what
 // else is to happen once and came again.
 func (r *Report) Twice() int {
-	return r.found(checkExclusive, checkDone, checkTerminal, checkJoins, checkInbox, checkTimers, checkJobs)
+	return r.found(checkExclusive, checkDone, checkTerminal, checkJoins, checkInbox, checkTimers, checkJobs, checkUnique)
 }
 
 // Tokens is how many fencing tokens processes got. Again is how many of them, or of what was
@@ -102,7 +104,7 @@ func (r *Report) String() string {
 	fmt.Fprintf(&b, "operations: %s\n", counts(r.Outcomes))
 	fmt.Fprintf(&b, "faults: %s\n", counts(r.Faults))
 	fmt.Fprintf(&b, "%d operations cut off, %d files torn, %d handlers and claims begun late, %d rows lost by the database\n", r.CutOff, r.Torn, r.Stale, r.LostByDatabase)
-	fmt.Fprintf(&b, "%d histories of leases compared, %d undecided\n", r.Histories, r.Undecided)
+	fmt.Fprintf(&b, "%d histories of leases compared, %d undecided; the longest wait beside faults was %v\n", r.Histories, r.Undecided, r.Waited)
 	for _, c := range r.Checks {
 		if c.Total == 0 {
 			fmt.Fprintf(&b, "ok    %s\n", c.Check)
@@ -149,7 +151,7 @@ func text(e history.Event) string {
 	for _, f := range []struct {
 		name string
 		n    int64
-	}{{"place", e.Place}, {"attempt", int64(e.Attempt)}, {"token", e.Token}, {"nominal", e.Nominal}, {"until", e.Until}} {
+	}{{"place", e.Place}, {"attempt", int64(e.Attempt)}, {"token", e.Token}, {"nominal", e.Nominal}, {"until", e.Until}, {"expires", e.Expires}} {
 		if f.n != 0 {
 			fmt.Fprintf(&b, " %s=%d", f.name, f.n)
 		}

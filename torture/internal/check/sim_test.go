@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -35,6 +36,8 @@ type row struct {
 	timer          bool
 	nominal        int64
 	source         string // of the inbox
+	expires        int64
+	unique         string // its unique key
 }
 
 type simJoin struct {
@@ -112,7 +115,7 @@ func newSim(seed uint64, rewinds bool, out func(history.Event)) *sim {
 		db: &database{ledger: map[string]bool{}, rows: map[string]row{}, effects: map[[2]string]int{}, joins: map[string]simJoin{}, timers: map[string]int64{}, leases: map[string]simLeaseRow{}},
 	}
 	s.db.next = s.now + simEvery
-	s.final = Final{Lease: 0, Limits: map[string]int{"limited": s.limit}, Jobs: []Job{{Name: "job", From: s.db.next, Every: simEvery}}}
+	s.final = Final{Lease: time.Duration(simLease), Limits: map[string]int{"limited": s.limit}, Jobs: []Job{{Name: "job", From: s.db.next, Every: simEvery}}}
 	for i := range 5 {
 		s.procs = append(s.procs, &simProcess{name: s.name("worker"), raw: i == 4})
 	}
@@ -210,7 +213,7 @@ func (s *sim) insert(r row) {
 
 func (s *sim) produce() {
 	r := row{id: s.id(), topic: "plain"}
-	switch s.rnd.IntN(4) {
+	switch s.rnd.IntN(6) {
 	case 0:
 		r.topic = "limited"
 	case 1:
@@ -219,12 +222,30 @@ func (s *sim) produce() {
 		r.place = s.places[r.key]
 	case 2:
 		r.source = "source"
+	case 3:
+		r.expires = s.now + s.rnd.Int64N(simLease)
+	case 4:
+		r.unique = fmt.Sprint("unique-", s.rnd.IntN(5))
+		if id := s.waiting(r.unique); id != "" {
+			s.event(s.name("producer"), history.Duplicate, history.OK, history.Event{Message: id, Name: r.unique, Nominal: s.now})
+			return
+		}
 	}
-	e := history.Event{Message: r.id, Topic: r.topic, Key: r.key, Place: r.place}
+	e := history.Event{Message: r.id, Topic: r.topic, Key: r.key, Place: r.place, Name: r.unique, Expires: r.expires}
 	s.commit(s.name("producer"), []history.Event{e}, history.Enqueue, func() {
 		s.db.ledger[r.id] = true
 		s.insert(r)
 	})
+}
+
+// waiting is the message with a unique key that is not over, if there is one.
+func (s *sim) waiting(key string) string {
+	for id, r := range s.db.rows {
+		if r.unique == key && !r.state.terminal() {
+			return id
+		}
+	}
+	return ""
 }
 
 func (s *sim) startJoin() {
@@ -336,6 +357,11 @@ func (s *sim) claim(p *simProcess) {
 		if p.raw && (r.key != "" || r.joins != "" || r.source != "") {
 			continue
 		}
+		if r.expires != 0 && r.expires <= s.now {
+			r.state = Expired
+			s.db.rows[id] = r
+			continue
+		}
 		r.state, r.owner, r.until = Claimed, s.name(p.name), s.now+simLease
 		s.db.rows[id] = r
 		p.holds = append(p.holds, claimed{id: id, row: r, owner: r.owner, until: asked + simLease})
@@ -363,6 +389,9 @@ func (s *sim) work(p *simProcess) {
 		s.finish(p, c)
 	case c.until-s.now < simLease/3:
 		p.holds = slices.Delete(p.holds, i, i+1) // it runs out by itself
+	case c.row.expires != 0 && c.row.expires <= s.now:
+		p.holds = slices.Delete(p.holds, i, i+1)
+		s.settle(c, Expired)
 	default:
 		p.holds[i].running = true
 		s.begin(p, c)

@@ -23,8 +23,12 @@ const (
 // so that whatever took effect is announced; see [NeedsBegan].
 const (
 	// Enqueue is a transaction that writes a row of the user's, the ledger, and enqueues
-	// Message. Failed is rolled back. Key and Place are those of an ordering key.
+	// Message. Failed is rolled back. Key and Place are those of an ordering key, Name is a unique
+	// key, Nominal is when the message is due and Expires when it expires.
 	Enqueue = "enqueue"
+	// Duplicate is the answer to an enqueue with the unique key Name, which was asked for at Nominal:
+	// Message, an earlier one, takes its place.
+	Duplicate = "duplicate"
 	// Handle is a handler: Began when it starts, OK or Failed when it returns. Until is the
 	// end of its lease, if it is known. Limits are checked by Topic.
 	Handle = "handle"
@@ -119,7 +123,8 @@ type Event struct {
 	Attempt int     `json:"attempt,omitempty"` //
 	Name    string  `json:"name,omitempty"`    // of a join, lease, timer, job, source, or target of a fault
 	Token   int64   `json:"token,omitempty"`   // fencing token
-	Nominal int64   `json:"nominal,omitempty"` // of a job's run, or of a timer
+	Nominal int64   `json:"nominal,omitempty"` // of a job's run, or when a message or timer is due
+	Expires int64   `json:"expires,omitempty"` // when the message expires
 	Until   int64   `json:"until,omitempty"`   // when the claim or lease ends, as the process knows it
 	Detail  string  `json:"detail,omitempty"`
 }
@@ -140,7 +145,7 @@ func NeedsBegan(op string) bool {
 // Known reports whether op is one of the operations.
 func Known(op string) bool {
 	switch op {
-	case Try, Settled, Redrive, Claim, Extend, Join, Member, Wait, Timer, Fire, Run, Fault, Phase:
+	case Duplicate, Try, Settled, Redrive, Claim, Extend, Join, Member, Wait, Timer, Fire, Run, Fault, Phase:
 		return true
 	}
 	return NeedsBegan(op)

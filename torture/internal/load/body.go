@@ -18,6 +18,7 @@ const (
 	topicPlain    = "plain"
 	topicKeyed    = "keyed"
 	topicFlaky    = "flaky"
+	topicUnique   = "unique"
 	topicMember   = "member"
 	topicFollowUp = "follow-up"
 	topicTimer    = "timer"

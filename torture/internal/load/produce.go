@@ -4,14 +4,17 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/expiry"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
@@ -90,7 +93,7 @@ func (r *producer) choose() step {
 		weight int
 		step   step
 	}{
-		{20, r.plain}, {20, r.keyed}, {20, r.batch}, {10, r.flaky}, {5, r.limited}, {8, r.timer},
+		{20, r.plain}, {20, r.keyed}, {20, r.batch}, {10, r.flaky}, {8, r.unique}, {5, r.limited}, {8, r.timer},
 		{4, r.join}, {8, r.inbox}, {4, r.queued}, {8, r.raw},
 	}
 	total := 0
@@ -139,9 +142,10 @@ func (r *producer) transact(ctx context.Context, do step) {
 }
 
 // begin is what is written of an operation before the commit. Whatever is a member of a join is
-// written by then: a process that is killed after the commit could not.
+// written by then: a process that is killed after the commit could not. An answer is one whatever
+// becomes of the transaction.
 func begin(e history.Event) history.Outcome {
-	if e.Op == history.Member {
+	if e.Op == history.Member || e.Op == history.Duplicate {
 		return history.OK
 	}
 	return history.Began
@@ -151,7 +155,7 @@ func begin(e history.Event) history.Outcome {
 // commits is not either: its keys are not used again.
 func (r *producer) settle(events []history.Event, o history.Outcome) {
 	for _, e := range events {
-		if e.Op == history.Member {
+		if begin(e) == history.OK {
 			continue
 		}
 		r.ended(e, o)
@@ -206,6 +210,13 @@ func (r *producer) message(topic string, b body) outbox.Message {
 	if topic == topicPlain && r.chance(0.1) {
 		m.Due = time.Now().Add(r.between(0, 3*time.Second))
 	}
+	if (topic == topicPlain || topic == topicRaw) && r.chance(0.1) {
+		m.Expires = time.Now()
+		if m.Due.After(m.Expires) {
+			m.Expires = m.Due
+		}
+		m.Expires = m.Expires.Add(r.between(time.Millisecond, 2*time.Second))
+	}
 	return m
 }
 
@@ -220,6 +231,7 @@ func (r *producer) uuid() uuid.UUID {
 // enqueue enqueues messages one by one or all at once.
 func (r *producer) enqueue(ctx context.Context, tx *sql.Tx, all []outbox.Message) (events []history.Event, err error) {
 	var ids []outbox.MessageID
+	asked := time.Now()
 	const many = 20
 	if len(all) > many || r.chance(0.5) {
 		ids, err = r.pawl.Outbox.EnqueueBatchTx(ctx, tx, all)
@@ -234,12 +246,26 @@ func (r *producer) enqueue(ctx context.Context, tx *sql.Tx, all []outbox.Message
 		}
 	}
 	for i, id := range ids {
-		b, _ := decode(all[i].Payload)
+		m := &all[i]
+		if m.Unique != nil && *m.Unique.Duplicate {
+			events = append(events, history.Event{Op: history.Duplicate, Message: id.String(), Name: m.UniqueKey, Nominal: asked.UnixNano()})
+			continue
+		}
+		b, _ := decode(m.Payload)
 		events = append(events, history.Event{
-			Op: history.Enqueue, Message: id.String(), Topic: all[i].Topic, Key: all[i].OrderingKey, Place: b.Place,
+			Op: history.Enqueue, Message: id.String(), Topic: m.Topic, Key: m.OrderingKey, Place: b.Place, Name: m.UniqueKey,
+			Nominal: nanoseconds(m.Due), Expires: nanoseconds(m.Expires),
 		})
 	}
 	return events, err
+}
+
+// nanoseconds is a time as events have it.
+func nanoseconds(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
 }
 
 // enqueueOne enqueues a message by Go or, as programs in other languages do, by SQL.
@@ -247,12 +273,21 @@ func (r *producer) enqueueOne(ctx context.Context, tx *sql.Tx, m outbox.Message)
 	if !r.Place.Postgres() || !m.Due.IsZero() || r.chance(0.7) {
 		return r.pawl.Outbox.EnqueueTx(ctx, tx, m)
 	}
-	headers := `{}`
+	if m.UniqueKey != "" {
+		statement := `SELECT message_id, duplicate FROM {s}outbox_enqueue_unique(?::text, ?::text, ?::text, replace => ?)`
+		err = tx.QueryRowContext(ctx, r.store.Text(statement), m.Topic, string(m.Payload), m.UniqueKey, m.Unique.Replace).Scan(&id, m.Unique.Duplicate)
+		return id, err
+	}
+	headers := map[string]string{}
 	if m.OrderingKey != "" {
-		headers = `{"pawl-ordering-key": "` + m.OrderingKey + `"}`
+		headers["pawl-ordering-key"] = m.OrderingKey
+	}
+	text, err := json.Marshal(expiry.Put(headers, m.Expires))
+	if err != nil {
+		return id, err
 	}
 	statement := `SELECT {s}outbox_enqueue(?::text, ?::text, message_id => ?::uuid, headers => ?::jsonb, queue => ?)`
-	err = tx.QueryRowContext(ctx, r.store.Text(statement), m.Topic, string(m.Payload), m.ID.String(), headers, cmp.Or(m.Queue, outbox.DefaultQueue)).Scan(&id)
+	err = tx.QueryRowContext(ctx, r.store.Text(statement), m.Topic, string(m.Payload), m.ID.String(), string(text), cmp.Or(m.Queue, outbox.DefaultQueue)).Scan(&id)
 	return id, err
 }
 
@@ -270,6 +305,23 @@ func (r *producer) plain(ctx context.Context, tx *sql.Tx) ([]history.Event, erro
 
 func (r *producer) flaky(ctx context.Context, tx *sql.Tx) ([]history.Event, error) {
 	return r.enqueue(ctx, tx, r.some(topicFlaky, 1+r.rand.IntN(3)))
+}
+
+// uniqueKeys is how many unique keys the producers share.
+const uniqueKeys = 20
+
+// unique enqueues messages with unique keys, in their order: transactions that take several do not
+// wait for each other in a circle.
+func (r *producer) unique(ctx context.Context, tx *sql.Tx) ([]history.Event, error) {
+	all := r.some(topicUnique, 1+r.rand.IntN(3))
+	for i := range all {
+		m := &all[i]
+		m.ID = outbox.MessageID{} // it goes without a key
+		m.UniqueKey = fmt.Sprintf("unique-%02d", r.rand.IntN(uniqueKeys))
+		m.Unique = &outbox.UniqueOptions{Replace: r.chance(0.2), Duplicate: new(bool)}
+	}
+	slices.SortFunc(all, func(a, b outbox.Message) int { return cmp.Compare(a.UniqueKey, b.UniqueKey) })
+	return r.enqueue(ctx, tx, all)
 }
 
 func (r *producer) limited(ctx context.Context, tx *sql.Tx) ([]history.Event, error) {

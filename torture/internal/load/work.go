@@ -27,7 +27,7 @@ func failing(topic string) float64 {
 	switch topic {
 	case topicFlaky:
 		return 0.4
-	case topicMember, topicKeyed:
+	case topicMember, topicKeyed, topicUnique:
 		return 0.05
 	default:
 		return 0
@@ -38,7 +38,7 @@ func failing(topic string) float64 {
 func (p *process) work(ctx context.Context) error {
 	p.pawl.Observe(pawl.Observer{Attempted: p.settled})
 	p.pawl.Use(p.tries)
-	for _, topic := range []string{topicPlain, topicKeyed, topicFlaky, topicMember, Limited} {
+	for _, topic := range []string{topicPlain, topicKeyed, topicFlaky, topicUnique, topicMember, Limited} {
 		p.handle(topic, p.ordinary)
 	}
 	p.handle(topicFollowUp, func(_ context.Context, m *outbox.Message, e history.Event) error {

@@ -68,7 +68,7 @@ func (s *Store) ledger(ctx context.Context, f *Final) error {
 }
 
 func (s *Store) messages(ctx context.Context, f *Final) error {
-	states := map[int]check.State{0: check.Ready, 1: check.Claimed, 2: check.Done, 3: check.Failed, 5: check.Discarded}
+	states := map[int]check.State{0: check.Ready, 1: check.Claimed, 2: check.Done, 3: check.Failed, 4: check.Discarded, 5: check.Expired}
 	return s.each(ctx, `SELECT CAST(message_id AS text), status, retry_count FROM {s}outbox`, func(rows *sql.Rows) error {
 		var m check.Message
 		var status int
