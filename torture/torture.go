@@ -146,7 +146,7 @@ const every = 3
 type sets struct{ all, plain, pooled, rewinds, sequence []nemesis.Fault }
 
 func (o *Options) sets() (s sets, err error) {
-	where := nemesis.Where{Postgres: o.URL != "", Harm: o.HarmServer || o.Server != nil, Owned: o.Server != nil, Clock: o.Server != nil && o.Server.Clock(), Small: o.Disk != ""}
+	where := nemesis.Where{Postgres: o.URL != "", Harm: o.HarmServer || o.Server != nil, Owned: o.Server != nil, Clock: o.Server != nil && o.Server.Clock(), Small: o.Disk != "", WAL: o.Server != nil && o.Server.WALDisk() != ""}
 	if s.all, err = nemesis.Choose(where, o.Faults); err != nil {
 		return s, err
 	}

@@ -4,6 +4,7 @@ package torture
 
 import (
 	"context"
+	"errors"
 	"os"
 	"slices"
 	"strconv"
@@ -89,32 +90,36 @@ func TestPostgres(t *testing.T) {
 	run(t, o)
 }
 
-// D-320: a server whose disk is full refuses statements for a while, before and after a standby
-// takes its place, and nothing is found.
+// D-320, D-447: a server whose disk is full refuses statements for a while, one whose disk for the write-ahead
+// log is full ends, before and after a standby takes its place, and nothing is found.
 func TestPostgresDiskFull(t *testing.T) {
 	t.Parallel()
-	const size = 256 << 20
-	disk, err := smalldisk.Mount(size)
-	if err != nil {
-		t.Skip(err)
+	mount := func() string {
+		const size = 256 << 20
+		disk, err := smalldisk.Mount(size)
+		if err != nil {
+			t.Skip(err)
+		}
+		t.Cleanup(func() { _ = disk.Unmount() })
+		return disk.Dir()
 	}
-	t.Cleanup(func() { _ = disk.Unmount() })
+	disk, walDisk := mount(), mount()
 	o := options(t)
 	s, err := server.Start(t.Context(), o.Dir, map[string]string{"fsync": "off", "full_page_writes": "off", "max_connections": "120"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Stop() })
-	if err := s.OnDisk(t.Context(), disk.Dir()); err != nil {
+	if err := errors.Join(s.OnDisk(t.Context(), disk), s.WALOnDisk(t.Context(), walDisk)); err != nil {
 		t.Fatal(err)
 	}
-	o.URL, o.Server, o.Disk, o.Faults = s.URL(), s, disk.Dir(), []string{nemesis.DiskFull, "failover-synchronous"}
-	full := nemesis.Step{Fault: nemesis.DiskFull, Hold: time.Second}
-	o.Plan = nemesis.Plan{full, {Fault: "failover-synchronous", At: 3 * time.Second}, full}
-	o.Plan[0].At, o.Plan[2].At = time.Second, 12*time.Second
-	o.Round = 14 * time.Second
+	o.URL, o.Server, o.Disk = s.URL(), s, disk
+	for i, name := range []string{nemesis.DiskFull, nemesis.WALDiskFull, "failover-synchronous", nemesis.DiskFull, nemesis.WALDiskFull} {
+		o.Plan = append(o.Plan, nemesis.Step{Fault: name, At: time.Duration(1+3*i) * time.Second, Hold: time.Second})
+	}
+	o.Round = 15 * time.Second
 	report := run(t, o)
-	if made := report.Rounds[0].Made; made[nemesis.DiskFull] != 2 || made["failover-synchronous"] != 1 {
+	if made := report.Rounds[0].Made; made[nemesis.DiskFull] != 2 || made[nemesis.WALDiskFull] != 2 || made["failover-synchronous"] != 1 {
 		t.Errorf("made are %v", made)
 	}
 }

@@ -49,6 +49,9 @@ func (*Cluster) Restart(context.Context) error { return ErrUnsupported }
 // Location fails with [ErrUnsupported].
 func (*Cluster) Location(string) (string, error) { return "", ErrUnsupported }
 
+// MoveWAL fails with [ErrUnsupported].
+func (*Cluster) MoveWAL(context.Context, string) error { return ErrUnsupported }
+
 // Follow fails with [ErrUnsupported].
 func (*Cluster) Follow(context.Context, *Cluster, string) error { return ErrUnsupported }
 

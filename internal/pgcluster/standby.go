@@ -53,7 +53,7 @@ func (c *Cluster) copyOf(primary *Cluster, name string) error {
 	if output, err := c.account.command(c.dir, "cp", "-R", "-p", primary.dataDir(), c.dataDir()).CombinedOutput(); err != nil {
 		return fmt.Errorf("copying the data: %w\n%s", err, output)
 	}
-	if err := c.copyTablespaces(); err != nil {
+	if err := c.copyLinked(); err != nil {
 		return err
 	}
 	return c.follow(primary.port, name)
@@ -78,26 +78,53 @@ func (c *Cluster) location(parent string) (string, error) {
 	return dir, err
 }
 
-// copyTablespaces gives copied files tablespaces of their own, beside those that they were
-// copied from: the links in the data still name these.
-func (c *Cluster) copyTablespaces() error {
+// MoveWAL has the write-ahead log in a directory of its own in another one, which is removed as that
+// of a tablespace is. The server is shut down for as long as that takes.
+func (c *Cluster) MoveWAL(ctx context.Context, parent string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stopped {
+		return ErrStopped
+	}
+	if err := c.halt(syscall.SIGINT); err != nil {
+		return err
+	}
+	return errors.Join(c.relocate(c.walDir(), c.walDir(), parent), c.relaunch(ctx))
+}
+
+func (c *Cluster) walDir() string { return filepath.Join(c.dataDir(), "pg_wal") }
+
+// copyLinked gives copied files tablespaces and a write-ahead log of their own, beside those that they
+// were copied from: the links in the data still name these.
+func (c *Cluster) copyLinked() error {
 	links, err := filepath.Glob(filepath.Join(c.dataDir(), "pg_tblspc", "*"))
 	if err != nil {
 		return err
 	}
-	for _, link := range links {
+	for _, link := range append(links, c.walDir()) {
 		original, err := os.Readlink(link)
+		if errors.Is(err, syscall.EINVAL) {
+			continue // the log is a directory of the data, and copied
+		}
+		if err == nil {
+			err = c.relocate(link, original, filepath.Dir(original))
+		}
 		if err != nil {
 			return err
 		}
-		dir, err := c.location(filepath.Dir(original))
-		if err != nil {
-			return err
-		}
-		for _, args := range [][]string{{"cp", "-R", "-p", original + "/.", dir}, {"ln", "-sfn", dir, link}} {
-			if output, err := c.account.command(c.dir, args...).CombinedOutput(); err != nil {
-				return fmt.Errorf("copying a tablespace: %w\n%s", err, output)
-			}
+	}
+	return nil
+}
+
+// relocate replaces name in the data by a link to a copy of the directory original, which it makes in parent.
+func (c *Cluster) relocate(name, original, parent string) error {
+	dir, err := c.location(parent)
+	if err != nil {
+		return err
+	}
+	for _, args := range [][]string{{"cp", "-R", "-p", original + "/.", dir}, {"rm", "-R", name}, {"ln", "-s", dir, name}} {
+		if output, err := c.account.command(c.dir, args...).CombinedOutput(); err != nil {
+			return fmt.Errorf("copying %s: %w\n%s", original, err, output)
 		}
 	}
 	return nil

@@ -136,16 +136,41 @@ func write(name string, report *torture.Report) error {
 // diskSize is room for what is written in a round of a minute, and for a standby's copy of it.
 const diskSize = 512 << 20
 
-// smallDisk mounts a disk that may be filled, and has the tables of a server on it.
-func smallDisk(ctx context.Context, s *server.Server) (*smalldisk.Disk, error) {
+// smallDisk mounts a disk that may be filled, if a fault may be made that fills it, and returns its folder and
+// what unmounts it. Without the right to mount, the fault is left out.
+func smallDisk(engine, fault string, o *torture.Options) (folder string, unmount func()) {
+	asked := slices.Concat(o.Faults, o.Sequence)
+	if len(asked) > 0 && !slices.Contains(asked, fault) {
+		return "", func() {}
+	}
 	disk, err := smalldisk.Mount(diskSize)
-	if err != nil || s == nil {
-		return disk, err
+	if err != nil {
+		fmt.Printf("%s: %s is not among the faults: %v\n", engine, fault, err)
+		return "", func() {}
 	}
-	if err := s.OnDisk(ctx, disk.Dir()); err != nil {
-		return nil, errors.Join(err, disk.Unmount())
+	return disk.Dir(), func() { _ = disk.Unmount() }
+}
+
+// startServer starts a server that has its tables and its write-ahead log on small disks, where there are any.
+func startServer(ctx context.Context, o *torture.Options, fsync bool, walDisk string) (*server.Server, error) {
+	settings := map[string]string{"max_connections": "120"}
+	if !fsync {
+		settings["fsync"], settings["full_page_writes"] = "off", "off"
 	}
-	return disk, nil
+	s, err := server.Start(ctx, o.Dir, settings)
+	if err != nil {
+		return nil, err
+	}
+	if o.Disk != "" {
+		err = s.OnDisk(ctx, o.Disk)
+	}
+	if err == nil && walDisk != "" {
+		err = s.WALOnDisk(ctx, walDisk)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Stop())
+	}
+	return s, nil
 }
 
 // on runs rounds on an engine.
@@ -155,30 +180,18 @@ func on(ctx context.Context, engine string, o torture.Options, fsync bool) error
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return err
 	}
-	var s *server.Server
+	var unmount func()
+	o.Disk, unmount = smallDisk(engine, nemesis.DiskFull, &o)
+	defer unmount()
 	if engine == "postgres" {
-		settings := map[string]string{"max_connections": "120"}
-		if !fsync {
-			settings["fsync"], settings["full_page_writes"] = "off", "off"
-		}
-		var err error
-		if s, err = server.Start(ctx, o.Dir, settings); err != nil {
+		walDisk, unmount := smallDisk(engine, nemesis.WALDiskFull, &o)
+		defer unmount()
+		s, err := startServer(ctx, &o, fsync, walDisk)
+		if err != nil {
 			return err
 		}
 		defer func() { _ = s.Stop() }() // its guard removes what is left
 		o.URL, o.Server = s.URL(), s
-	}
-	if len(o.Faults) == 0 && len(o.Sequence) == 0 || slices.Contains(slices.Concat(o.Faults, o.Sequence), nemesis.DiskFull) {
-		disk, err := smallDisk(ctx, s)
-		if err != nil {
-			fmt.Printf("%s: %s is not among the faults: %v\n", engine, nemesis.DiskFull, err)
-			if len(o.Faults) == 1 && len(o.Sequence) == 0 {
-				return nil
-			}
-		} else {
-			defer func() { _ = disk.Unmount() }()
-			o.Disk = disk.Dir()
-		}
 	}
 	report, err := torture.Run(ctx, o)
 	if err != nil {

@@ -17,12 +17,13 @@ type Where struct {
 	Owned    bool // the server is one that can be stopped and replaced
 	Clock    bool // its clock can be stepped
 	Small    bool // the disk is one that may be filled
+	WAL      bool // the server's write-ahead log is on one that may be filled
 }
 
 // allows reports whether a fault is possible and allowed.
 func (at Where) allows(f Fault) bool {
 	engine := f.Engines == Both || at.Postgres == (f.Engines == Postgres)
-	return engine && (at.Harm || !f.Harms) && (at.Owned || !f.Owned) && (at.Clock || !f.Clock) && (at.Small || !f.Small)
+	return engine && (at.Harm || !f.Harms) && (at.Owned || !f.Owned) && (at.Clock || !f.Clock) && (at.Small || !f.Small) && (at.WAL || !f.WAL)
 }
 
 // Choose returns the faults that are possible and allowed, and only those that are named if

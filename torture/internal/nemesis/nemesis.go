@@ -46,6 +46,8 @@ type Fault struct {
 	Owned bool
 	// Small reports that it takes a small disk: World.Disk.
 	Small bool
+	// WAL reports that it takes a small disk for the server's write-ahead log: Server.WALDisk.
+	WAL bool
 	// Pooled reports that it takes a pooler: World.Pooler.
 	Pooled bool
 	// Clock reports that it takes a clock that can be stepped.
@@ -101,6 +103,8 @@ type Server interface {
 	// machine's.
 	Clock() bool
 	SetClock(ahead time.Duration) error
+	// WALDisk is a folder on a small disk that may be filled, with the write-ahead log; or empty.
+	WALDisk() string
 	// Backup makes a copy of the whole server. restore puts it in the server's place.
 	Backup(ctx context.Context) (restore func(context.Context) error, err error)
 	// Dump writes a schema down. restore drops the schema and makes it from that.

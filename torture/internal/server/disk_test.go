@@ -4,6 +4,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,9 +12,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// D-320: tables are on the disk that was asked for, those of a standby in a folder of its own,
-// and nothing of the server whose place it took stays there.
-func TestTablesOnDisk(t *testing.T) {
+// D-320, D-447: tables and the write-ahead log are on the disk that was asked for, those of a standby in
+// folders of its own, and nothing of the server whose place it took stays there.
+func TestOnDisk(t *testing.T) {
 	t.Parallel()
 	disk, err := os.MkdirTemp("/tmp", "pawl-disk-") //nolint:usetesting // the server's user may not enter others
 	if err != nil {
@@ -28,10 +29,10 @@ func TestTablesOnDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Stop() })
-	if err := s.OnDisk(t.Context(), disk); err != nil {
+	if err := errors.Join(s.OnDisk(t.Context(), disk), s.WALOnDisk(t.Context(), disk)); err != nil {
 		t.Fatal(err)
 	}
-	location := func(statement string) string {
+	location := func(statement string) (tables, wal string) {
 		t.Helper()
 		c, err := pgx.Connect(t.Context(), s.URL())
 		if err != nil {
@@ -41,24 +42,28 @@ func TestTablesOnDisk(t *testing.T) {
 		if _, err := c.Exec(t.Context(), statement); err != nil {
 			t.Fatal(err)
 		}
-		var where string
-		const query = `SELECT pg_tablespace_location(reltablespace) FROM pg_class WHERE oid = 'a'::regclass`
-		if err := c.QueryRow(t.Context(), query).Scan(&where); err != nil {
+		var data string
+		const query = `SELECT pg_tablespace_location(reltablespace), current_setting('data_directory') FROM pg_class WHERE oid = 'a'::regclass`
+		if err := c.QueryRow(t.Context(), query).Scan(&tables, &data); err != nil {
 			t.Fatal(err)
 		}
-		return where
+		if wal, err = os.Readlink(filepath.Join(data, "pg_wal")); err != nil {
+			t.Fatal(err)
+		}
+		return tables, wal
 	}
-	first := location(`CREATE TABLE a AS SELECT 1 AS n`)
-	if filepath.Dir(first) != disk {
-		t.Errorf("the table is in %s, not on %s", first, disk)
+	first, firstWAL := location(`CREATE TABLE a AS SELECT 1 AS n`)
+	if filepath.Dir(first) != disk || filepath.Dir(firstWAL) != disk || s.WALDisk() != disk {
+		t.Errorf("the table is in %s and the log in %s, not on %s", first, firstWAL, disk)
 	}
 	if err := s.Failover(t.Context(), true, 0); err != nil {
 		t.Fatal(err)
 	}
-	if second := location(`INSERT INTO a SELECT n FROM a`); filepath.Dir(second) != disk || second == first {
-		t.Errorf("the table of the standby is in %s, that of the primary in %s", second, first)
+	second, secondWAL := location(`INSERT INTO a SELECT n FROM a`)
+	if filepath.Dir(second) != disk || second == first || filepath.Dir(secondWAL) != disk || secondWAL == firstWAL {
+		t.Errorf("table and log of the standby are in %s and %s, those of the primary in %s and %s", second, secondWAL, first, firstWAL)
 	}
-	if all, err := os.ReadDir(disk); err != nil || len(all) != 1 {
+	if all, err := os.ReadDir(disk); err != nil || len(all) != 2 {
 		t.Errorf("on the disk are %v: %v", all, err)
 	}
 	if err := s.Stop(); err != nil {

@@ -26,6 +26,7 @@ type Server struct {
 	primary *pgcluster.Cluster
 	dir     string
 	clock   *clock // nil: the machine's
+	walDisk string
 }
 
 // Start starts a server. dir is for dumps. Settings are the server's.
@@ -49,7 +50,7 @@ func (s *Server) Stop() error {
 }
 
 // OnDisk lets tables and indexes that are made from now on be in a folder, the data of a small
-// disk. The log, temporary files and the catalog stay where they are.
+// disk. Temporary files and the catalog stay where they are.
 func (s *Server) OnDisk(ctx context.Context, folder string) error {
 	location, err := s.current().Location(folder)
 	if err != nil {
@@ -65,6 +66,21 @@ func (s *Server) OnDisk(ctx context.Context, folder string) error {
 	}
 	return nil
 }
+
+// WALOnDisk moves the write-ahead log to a folder, the data of a small disk, and keeps it small: the
+// disk has that of a standby, too.
+func (s *Server) WALOnDisk(ctx context.Context, folder string) error {
+	for _, setting := range []string{"max_wal_size = '96MB'", "min_wal_size = '32MB'", "wal_keep_size = '64MB'"} {
+		if err := run(ctx, s.URL(), `ALTER SYSTEM SET `+setting); err != nil {
+			return err
+		}
+	}
+	s.walDisk = folder
+	return s.current().MoveWAL(ctx, folder)
+}
+
+// WALDisk is the folder of WALOnDisk, or empty.
+func (s *Server) WALDisk() string { return s.walDisk }
 
 // Clock reports whether the server's clock can be stepped.
 func (s *Server) Clock() bool { return s.clock != nil }
