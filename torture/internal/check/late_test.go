@@ -166,6 +166,15 @@ func TestWaits(t *testing.T) {
 			fault(fault(t.commits("a"), history.Began), history.Began)
 			fault(wait(fault(t, history.OK), 20), history.OK).done("a")
 		}},
+		{"two faults at once, and late", checkWaits, func(t *tape) {
+			fault(fault(t.commits("a"), history.Began), history.Began)
+			fault(fault(wait(t, 9), history.OK), history.OK)
+			wait(t, 9).done("a")
+		}},
+		{"a fault that began before, and late", checkWaits, func(t *tape) {
+			fault(wait(fault(t, history.Began), 20).commits("a"), history.OK)
+			wait(t, 10).done("a")
+		}},
 		{"a fault that began before and one that lasts", "", func(t *tape) {
 			fault(wait(fault(t, history.Began).commits("a"), 20), history.OK)
 			wait(fault(wait(t, 5), history.Began), 20).done("a")
