@@ -1,13 +1,17 @@
 package job_test
 
 import (
+	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/job"
+	"github.com/bravellian/pawl/sqlite"
 )
 
 // corruptions are what can be wrong with a row so that it cannot be followed.
@@ -155,6 +159,51 @@ func (f *fixture) refuse(name string) {
 		return
 	}
 	f.exec("ALTER TABLE " + table + " ADD CHECK (job_name <> '" + name + "')")
+}
+
+// D-448: a job whose run the database has no room for is due still, and fires when there is room: it is
+// not the job that is broken.
+func TestNoRoom(t *testing.T) { dbtest.Each(t, testNoRoom) }
+
+func testNoRoom(t *testing.T, e dbtest.Engine) {
+	if e.Name == "sqlserver" {
+		t.Skip("nothing fills its disk")
+	}
+	f := open(t, e)
+	jb := f.hourly()
+	jb.Payload = make([]byte, 64<<10) // more than pages have left
+	f.put(jb)
+	f.exec("UPDATE " + f.db.Table("job") + " SET next_time = " + f.db.Earlier("next_time", time.Hour) + ", due_at = " + f.db.Earlier("due_at", time.Hour))
+	due := f.dueAt(jb.Name)
+	full, giveRoom := f.full()
+	if _, err := full.source().Dispatch(t.Context()); !engine.Unavailable(err) {
+		t.Errorf("without room: %v", err)
+	}
+	if info, now := f.get(jb.Name), f.dueAt(jb.Name); !now.Equal(due) || info.LastError != "" {
+		t.Errorf("it is due at %v, and was at %v: %+v", now, due, info)
+	}
+	giveRoom()
+	f.fire()
+	f.statuses(jb.Name, job.Pending)
+}
+
+// full is the same database without room for messages, until giveRoom is called.
+func (f *fixture) full() (full *fixture, giveRoom func()) {
+	f.t.Helper()
+	if f.e.Name == "sqlite" { // a handle that does not let the file grow
+		var path string
+		f.db.Row(f.t, "SELECT file FROM pragma_database_list WHERE name = 'main'", &path)
+		pool, err := sql.Open("sqlite", "file:"+path+"?_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=max_page_count(1)")
+		f.check(err)
+		handle, err := sqlite.New(pool)
+		f.check(err)
+		f.t.Cleanup(func() { f.check(errors.Join(handle.Close(), pool.Close())) })
+		return on(f.t, f.e, f.db, handle, job.Options{}), func() {}
+	}
+	table, refuse := f.db.Table("outbox_message"), f.db.Table("no_room")
+	f.exec("CREATE FUNCTION " + refuse + "() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE disk_full; END $$")
+	f.exec("CREATE TRIGGER no_room BEFORE INSERT ON " + table + " FOR EACH ROW EXECUTE FUNCTION " + refuse + "()")
+	return f, func() { f.exec("DROP TRIGGER no_room ON " + table) }
 }
 
 // D-85: whatever numbers a row has, it does not take the scheduler down.

@@ -137,7 +137,7 @@ func TestErrorText(t *testing.T) {
 // itself could not be used.
 func TestClasses(t *testing.T) {
 	for class, want := range map[error][2]bool{ // retryable, unavailable
-		engine.ErrUnique: {false, false}, engine.ErrReadOnly: {false, true}, engine.ErrNoPrimary: {false, true}, engine.ErrSchemaMissing: {false, false}, engine.ErrClosed: {false, false},
+		engine.ErrUnique: {false, false}, engine.ErrReadOnly: {false, true}, engine.ErrNoPrimary: {false, true}, engine.ErrNoRoom: {false, true}, engine.ErrSchemaMissing: {false, false}, engine.ErrClosed: {false, false},
 		engine.ErrDeadlock: {true, true}, engine.ErrSerialization: {true, true}, engine.ErrBusy: {true, true},
 		engine.ErrTimeout: {false, true}, engine.ErrConnLost: {false, true}, engine.ErrUnreachable: {false, true}, engine.ErrCommitUnknown: {false, true},
 	} {

@@ -49,6 +49,8 @@ var (
 	// ErrFileLost: the files of a database were moved, deleted or replaced while it was open.
 	// Nothing is written until they are back or the database was opened again.
 	ErrFileLost = errors.New("database file lost")
+	// ErrNoRoom: the database lacks room for what was to be written, on its disk or in memory.
+	ErrNoRoom = errors.New("no room left")
 	// ErrReadOnly: the database does not accept writes.
 	ErrReadOnly = errors.New("database is read-only")
 	// ErrNoPrimary: the connection string asks for a server that takes writes, and none of
@@ -120,10 +122,10 @@ func Retryable(err error) bool {
 
 // Unavailable reports whether the database itself could not be used, so that a loop should
 // back off instead of reporting a failure of its work. A database that takes no writes is
-// one: a primary that was demoted, until its successor is found; and so is one whose store was
-// moved.
+// one: a primary that was demoted, until its successor is found, or one whose disk is full; and
+// so is one whose store was moved.
 func Unavailable(err error) bool {
-	return errors.Is(err, ErrConnLost) || errors.Is(err, ErrUnreachable) || errors.Is(err, ErrReadOnly) ||
+	return errors.Is(err, ErrConnLost) || errors.Is(err, ErrUnreachable) || errors.Is(err, ErrReadOnly) || errors.Is(err, ErrNoRoom) ||
 		errors.Is(err, ErrFileLost) || errors.Is(err, ErrMoved) || errors.Is(err, ErrCommitUnknown) || errors.Is(err, ErrTimeout) || Retryable(err)
 }
 

@@ -45,6 +45,9 @@ func classify(err error) error {
 	case "53300", "57P03", "3D000", "28P01", "28000":
 		return engine.ErrUnreachable
 	}
+	if strings.HasPrefix(code, "53") {
+		return engine.ErrNoRoom
+	}
 	if strings.HasPrefix(code, "08") || strings.HasPrefix(code, "57P0") {
 		return engine.ErrConnLost
 	}

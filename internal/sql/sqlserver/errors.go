@@ -71,6 +71,8 @@ func classOf(n int, err error) error {
 		return engine.ErrIsolation
 	case 601, 701, 1204, 1222, 8645, 9002, 10928, 10929, 40501, 49918, 49919, 49920, errLockTimeout:
 		return engine.ErrBusy
+	case 1101, 1105:
+		return engine.ErrNoRoom
 	case 3906, 3908:
 		return engine.ErrReadOnly
 	case 207, 208, 2812, 2715, 2760:

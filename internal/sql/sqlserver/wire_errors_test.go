@@ -44,6 +44,7 @@ var classes = []struct {
 	{701, "There is insufficient system memory in resource pool 'default' to run this query.", engine.ErrBusy, true},
 	{8645, "A timeout occurred while waiting for memory resources to execute the query.", engine.ErrBusy, true},
 	{9002, "The transaction log for database 'test' is full.", engine.ErrBusy, true},
+	{1105, "Could not allocate space for object 'pawl.outbox_message' in database 'test' because the 'PRIMARY' filegroup is full.", engine.ErrNoRoom, false},
 	{40143, "The service has encountered an error processing your request.", engine.ErrUnreachable, false},
 	{40540, "The service has encountered an error processing your request.", engine.ErrUnreachable, false},
 	{4221, "Login to read-secondary failed due to long wait.", engine.ErrUnreachable, false},

@@ -18,6 +18,7 @@ const (
 	codeReadOnly   = 8
 	codeInterrupt  = 9
 	codeIOErr      = 10
+	codeFull       = 13
 	codeCantOpen   = 14
 	codeNotADB     = 26
 	codeUnique     = 2067
@@ -53,6 +54,8 @@ func classOf(code int, err error) error {
 		return engine.ErrReadOnly
 	case codeInterrupt:
 		return engine.ErrTimeout
+	case codeFull:
+		return engine.ErrNoRoom
 	case codeCantOpen, codeNotADB:
 		return engine.ErrUnreachable
 	}

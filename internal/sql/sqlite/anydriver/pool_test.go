@@ -38,7 +38,7 @@ func (e *byMethods) ExtendedCode() extended { return extended(e.code) }
 // OBX-099: an error means the same whichever driver reports it.
 func TestErrorsOfAllDrivers(t *testing.T) {
 	for code, want := range map[int]error{
-		5: engine.ErrBusy, 5 | 2<<8: engine.ErrBusy, 6: engine.ErrBusy, 8: engine.ErrReadOnly, 9: engine.ErrTimeout, 14: engine.ErrUnreachable,
+		5: engine.ErrBusy, 5 | 2<<8: engine.ErrBusy, 6: engine.ErrBusy, 8: engine.ErrReadOnly, 9: engine.ErrTimeout, 13: engine.ErrNoRoom, 14: engine.ErrUnreachable,
 		26: engine.ErrUnreachable, 2067: engine.ErrUnique, 1555: engine.ErrUnique, 2579: engine.ErrUnique, 19: nil, 1: nil,
 	} {
 		for _, err := range []error{
