@@ -70,7 +70,7 @@ func run(t *testing.T, o Options) *Report {
 	return report
 }
 
-// D-290: on SQLite nothing is lost, made up or done out of order under faults, and D-291. D-297:
+// D-290: on SQLite nothing is lost, made up or done out of order under faults, and D-291. D-297, D-444, D-445:
 // faults that are planted into pawl are found.
 func TestSQLite(t *testing.T) {
 	t.Parallel()
