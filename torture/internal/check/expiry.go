@@ -11,7 +11,7 @@ const checkExpiry = "nothing begins after it expired, or expires without that"
 
 // slow is how long after pawl's last look at the clock a handler may write that it begins: a
 // process does not always run.
-const slow = 200 * time.Millisecond
+const slow = 100 * time.Millisecond
 
 // expiryRule: no handler begins after the message's expiry, no claim that was asked for after it
 // gets the message, and what has expired in the end was to expire. Messages expire by the

@@ -215,7 +215,7 @@ func (r *producer) message(topic string, b body) outbox.Message {
 		if m.Due.After(m.Expires) {
 			m.Expires = m.Due
 		}
-		m.Expires = m.Expires.Add(r.between(time.Millisecond, 2*time.Second))
+		m.Expires = m.Expires.Add(r.between(time.Millisecond, 10*time.Second)) // so that many expire while they are claimed
 	}
 	return m
 }
