@@ -161,7 +161,7 @@ func (e *explainer) held(m *outbox.Info, facts *health.Facts) health.Finding {
 		}
 	}
 	if w != nil && w.Alive && slices.Contains(w.Overdue, int64(m.Position)) {
-		return blocker(codeOverdue, fmt.Sprintf("Its handler has not returned long after its time-out, by %s: it does not look at its context, and keeps its place among those that run at once.", who),
+		return blocker(codeOverdue, fmt.Sprintf("Its handler has not returned long after its time-out, by %s: it ignores its context, and keeps its place among those that run at once.", who),
 			"a handler passes its context on to all that it waits for; a restart of that worker ends it")
 	}
 	if m.LockedUntil.IsZero() || !m.LockedUntil.Before(e.now) {
