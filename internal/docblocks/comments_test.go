@@ -81,7 +81,7 @@ func TestComments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := s.unknown("// TestComments and read of Max"+"MisfireSpread, see t.Fatal"); len(got) != 1 {
+	if got := s.unknown("// TestComments and read of Max" + "MisfireSpread, see t.Fatal"); len(got) != 1 {
 		t.Errorf("found %q", got)
 	}
 	for at, comment := range s.comments {
