@@ -104,11 +104,19 @@ func (db *DB) tables() []string { return (&examiner{DB: db}).expectedTables() }
 
 const (
 	ownerFind = `SELECT coalesce(pg_catalog.to_regclass($1::pg_catalog.text)::pg_catalog.oid, 0)::pg_catalog.int8, pg_catalog.to_regclass($2::pg_catalog.text) IS NOT NULL`
-	// A table that Citus manages has shards, and each is on the nodes that pg_dist_placement
-	// names. One that it does not manage has none: it is this node's.
-	ownerShards = `SELECT pg_catalog.count(*), pg_catalog.count(*) FILTER (WHERE EXISTS (
+	// A table that Citus manages has shards, each of which is a table of the nodes that
+	// pg_dist_placement names. A transaction at a higher isolation level reads the placements
+	// of its beginning, while Citus sends its writes to those of now. So the locks of this
+	// session say where it wrote: they are on a shard of this node only behind a write here,
+	// which also keeps Citus from moving it.
+	ownerShards = `WITH mine AS MATERIALIZED (SELECT l.relation FROM pg_catalog.pg_locks l
+  WHERE l.pid OPERATOR(pg_catalog.=) pg_catalog.pg_backend_pid() AND l.locktype OPERATOR(pg_catalog.=) 'relation' AND l.mode OPERATOR(pg_catalog.=) 'RowExclusiveLock' AND l.granted)
+SELECT coalesce((SELECT c.relkind::pg_catalog.text FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) $1::pg_catalog.int8::pg_catalog.oid), ''), pg_catalog.count(*),
+  pg_catalog.count(*) FILTER (WHERE EXISTS (
   SELECT FROM CATALOG.pg_dist_placement p JOIN CATALOG.pg_dist_local_group g ON g.groupid OPERATOR(pg_catalog.=) p.groupid
-   WHERE p.shardid OPERATOR(pg_catalog.=) s.shardid AND p.shardstate OPERATOR(pg_catalog.=) 1))
+   WHERE p.shardid OPERATOR(pg_catalog.=) s.shardid AND p.shardstate OPERATOR(pg_catalog.=) 1)),
+  pg_catalog.count(*) FILTER (WHERE EXISTS (
+  SELECT FROM mine m WHERE m.relation OPERATOR(pg_catalog.=) pg_catalog.to_regclass(CATALOG.shard_name(s.logicalrelid, s.shardid))::pg_catalog.oid))
   FROM CATALOG.pg_dist_shard s WHERE s.logicalrelid::pg_catalog.oid OPERATOR(pg_catalog.=) $1::pg_catalog.int8::pg_catalog.oid`
 )
 
@@ -128,7 +136,7 @@ func onOwner(ctx context.Context, given any, table, catalog string) error {
 	if tx, err = ready(tx); err != nil {
 		return wrap(ownerOp, err, engine.ErrConnLost)
 	}
-	var oid, shards, here int64
+	var oid int64
 	var citus bool
 	if err := rowTx(ctx, tx, ownerFind, []any{table, catalog + ".pg_dist_placement"}, &oid, &citus); err != nil {
 		return wrap(ownerOp, err, engine.ErrConnLost)
@@ -139,13 +147,36 @@ func onOwner(ctx context.Context, given any, table, catalog string) error {
 	if !citus {
 		return nil
 	}
-	if err := rowTx(ctx, tx, strings.ReplaceAll(ownerShards, "CATALOG.", catalog+"."), []any{oid}, &shards, &here); err != nil {
+	var o owned
+	if err := rowTx(ctx, tx, strings.ReplaceAll(ownerShards, "CATALOG.", catalog+"."), []any{oid}, &o.kind, &o.shards, &o.here, &o.written); err != nil {
 		return wrap(ownerOp, err, engine.ErrConnLost)
 	}
-	if here < shards {
-		return fmt.Errorf("%s: %w: of the %d shards of %s this one has %d", ownerOp, ErrOtherNode, shards, table, here)
+	if why := o.missing(); why != "" {
+		return fmt.Errorf("%s: %w: %s %s", ownerOp, ErrOtherNode, table, why)
 	}
 	return nil
+}
+
+// owned is what a transaction on a node of a Citus knows about a table.
+type owned struct {
+	kind    string // relkind; "" if the transaction does not see the table
+	shards  int64
+	here    int64 // shards that are placed on this node, as the transaction sees it
+	written int64 // shards of this node that the transaction wrote to
+}
+
+// missing says why the rows that the transaction wrote may be on another node; "": they are on
+// this one. A table without shards is this node's own.
+func (o *owned) missing() string {
+	switch {
+	case o.kind != "r" && o.kind != "p":
+		return "is no table that this transaction can see: name the table itself, not a view of it"
+	case o.shards > 0 && o.written == 0:
+		return fmt.Sprintf("was not written to on this node by this transaction: it has %d of its %d shards. Call it behind the first write", o.here, o.shards)
+	case o.written < o.shards && o.here < o.shards:
+		return fmt.Sprintf("has %d shards, of which this node has %d", o.shards, o.here)
+	}
+	return ""
 }
 
 // rowTx reads one row in a caller's transaction.

@@ -1,7 +1,6 @@
 package postgres_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -27,7 +26,8 @@ func fakeCitus(t *testing.T) (catalog string) {
 		`CREATE TABLE `+catalog+`.pg_dist_placement (placementid bigserial PRIMARY KEY, shardid bigint NOT NULL, shardstate int NOT NULL DEFAULT 1, groupid int NOT NULL)`,
 		`CREATE TABLE `+catalog+`.pg_dist_local_group (groupid int PRIMARY KEY)`,
 		`CREATE TABLE `+catalog+`.pg_dist_node (groupid int, nodename text, nodeport int, noderole text DEFAULT 'primary', isactive bool DEFAULT true, shouldhaveshards bool DEFAULT true)`,
-		`INSERT INTO `+catalog+`.pg_dist_local_group VALUES (2)`)
+		`INSERT INTO `+catalog+`.pg_dist_local_group VALUES (2)`,
+		`CREATE FUNCTION `+catalog+`.shard_name(regclass, bigint) RETURNS text LANGUAGE sql STABLE AS $$ SELECT $1::text || '_' || $2 $$`)
 	return catalog
 }
 
@@ -175,73 +175,6 @@ func TestCitusNodesAreListed(t *testing.T) {
 	}
 }
 
-// D-247: OnOwner fails a transaction whose table has rows on another node, in any kind of
-// transaction, and no other.
-func TestCitusOwner(t *testing.T) {
-	catalog, tenant := fakeCitus(t), schema(t)
-	admin(t, `CREATE SCHEMA `+tenant)
-	for i, c := range []struct {
-		table  string
-		groups []int // of its shards, -n: of a placement that is to be deleted
-		here   bool
-	}{
-		{"plain", nil, true}, {"mine", []int{2}, true}, {"moved", []int{5}, false}, {"leaving", []int{-2}, false}, {"spread", []int{2, 5}, false},
-	} {
-		admin(t, `CREATE TABLE `+tenant+`.`+c.table+` (id int)`)
-		for k, group := range c.groups {
-			shard := 1000 + 10*i + k
-			admin(t, fmt.Sprintf(`INSERT INTO %s.pg_dist_shard VALUES ('%s.%s', %d)`, catalog, tenant, c.table, shard),
-				fmt.Sprintf(`INSERT INTO %s.pg_dist_placement (shardid, shardstate, groupid) VALUES (%d, %d, %d)`, catalog, shard, map[bool]int{true: 1, false: 4}[group > 0], max(group, -group)))
-		}
-		inBoth(t, func(tx any) {
-			err := postgres.OnOwnerIn(t.Context(), tx, tenant+"."+c.table, catalog)
-			if c.here && err != nil || !c.here && !errors.Is(err, postgres.ErrOtherNode) {
-				t.Errorf("%s in %T: %v", c.table, tx, err)
-			}
-		})
-	}
-	// A reference table has its one shard everywhere.
-	admin(t, `CREATE TABLE `+tenant+`.everywhere (id int)`, `INSERT INTO `+catalog+`.pg_dist_shard VALUES ('`+tenant+`.everywhere', 1)`,
-		`INSERT INTO `+catalog+`.pg_dist_placement (shardid, groupid) VALUES (1, 0), (1, 2), (1, 5)`)
-	inBoth(t, func(tx any) {
-		enginetest.Must(t, postgres.OnOwnerIn(t.Context(), tx, tenant+".everywhere", catalog))
-		if err := postgres.OnOwnerIn(t.Context(), tx, tenant+".none", catalog); !errors.Is(err, postgres.ErrOtherNode) {
-			t.Errorf("no table: %v", err)
-		}
-	})
-}
-
-// D-247: without Citus a table is on the node of its connection; what is no transaction is refused.
-func TestOwnerWithoutCitus(t *testing.T) {
-	db, name := openFake(t, "pg_catalog")
-	enginetest.Must(t, db.Migrate(t.Context()))
-	inBoth(t, func(tx any) {
-		enginetest.Must(t, postgres.OnOwner(t.Context(), tx, name+".timer"))
-		if err := postgres.OnOwner(t.Context(), tx, name+".none"); !errors.Is(err, postgres.ErrOtherNode) {
-			t.Errorf("no table: %v", err)
-		}
-	})
-	for _, none := range []any{nil, db.Pool(), pool(t, db), 1} {
-		if err := postgres.OnOwner(t.Context(), none, name+".timer"); !errors.Is(err, engine.ErrInvalid) {
-			t.Errorf("%T: %v", none, err)
-		}
-	}
-}
-
-// inBoth runs f in a transaction of pgx, and in one of database/sql.
-func inBoth(t *testing.T, f func(tx any)) {
-	t.Helper()
-	db := open(t, testpg.URL(t), postgres.Options{})
-	own, err := db.Pool().Begin(t.Context())
-	enginetest.Must(t, err)
-	defer func() { _ = own.Rollback(context.WithoutCancel(t.Context())) }()
-	f(own)
-	std, err := pool(t, db).BeginTx(t.Context(), nil)
-	enginetest.Must(t, err)
-	defer func() { _ = std.Rollback() }()
-	f(std)
-}
-
 // D-248: other products that speak PostgreSQL's protocol are recognized by their addresses and
 // what they say, and refused where what pawl relies on is missing.
 func TestKin(t *testing.T) {
@@ -302,38 +235,5 @@ func TestMigrateRefusesOtherProducts(t *testing.T) {
 	}
 	if level, text := citusFindings(t, db, "server"); level != health.Problem || !strings.Contains(text, "CockroachDB") {
 		t.Errorf("doctor: %v %s", level, text)
-	}
-}
-
-// D-247: what OnOwner fails keeps nothing of the transaction, message included; in a
-// transaction whose table is here both commit.
-func TestOwnerWithAMessage(t *testing.T) {
-	catalog, tenant := fakeCitus(t), schema(t)
-	db, name := openFake(t, catalog)
-	enginetest.Must(t, db.Migrate(t.Context()))
-	admin(t, `CREATE SCHEMA `+tenant, `CREATE TABLE `+tenant+`.orders (id int)`,
-		`INSERT INTO `+catalog+`.pg_dist_shard VALUES ('`+tenant+`.orders', 1)`, `INSERT INTO `+catalog+`.pg_dist_placement (shardid, groupid) VALUES (1, 2)`)
-	order := func() error {
-		return pgx.BeginFunc(t.Context(), db.Pool(), func(tx pgx.Tx) error {
-			if _, err := tx.Exec(t.Context(), `INSERT INTO `+tenant+`.orders VALUES (1)`); err != nil {
-				return err
-			}
-			if _, err := tx.Exec(t.Context(), `SELECT `+name+`.outbox_enqueue('t', 'x')`); err != nil {
-				return err
-			}
-			return postgres.OnOwnerIn(t.Context(), tx, tenant+".orders", catalog)
-		})
-	}
-	count := func() (rows, messages int) {
-		enginetest.Must(t, db.Pool().QueryRow(t.Context(), `SELECT (SELECT count(*) FROM `+tenant+`.orders), (SELECT count(*) FROM `+name+`.outbox_message)`).Scan(&rows, &messages))
-		return rows, messages
-	}
-	enginetest.Must(t, order())
-	admin(t, `UPDATE `+catalog+`.pg_dist_placement SET groupid = 5`) // the tenant moves
-	if err := order(); !errors.Is(err, postgres.ErrOtherNode) {
-		t.Errorf("after the move: %v", err)
-	}
-	if rows, messages := count(); rows != 1 || messages != 1 {
-		t.Errorf("%d rows and %d messages, want one each", rows, messages)
 	}
 }
