@@ -100,6 +100,7 @@ func TestCitusOwner(t *testing.T) {
 		{"a read for update", []int{2}, func(table string) string { return `SELECT * FROM ` + table + `_1 FOR UPDATE` }, "", false, false},
 		{"a placement to be deleted", []int{-2}, none, "", false, false},
 		{"shards on two nodes", []int{2, 5}, local, "", false, false},
+		{"shards, of which one is to be deleted", []int{2, -2}, local, "", false, false},
 		{"two shards here", []int{2, 2}, local, "", true, false},
 		{"a view", []int{2}, local, "_view", false, false},
 		{"a table of this node alone", nil, none, "", true, true},
