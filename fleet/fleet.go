@@ -66,14 +66,15 @@ type Options struct {
 	ConnectionsPerStore int
 
 	// PollMin and PollMax bound how often a store without work is polled: at first every
-	// 250 ms, then at growing intervals, finally every 30 s.
+	// 250 ms, then at growing intervals, finally every 30 s. One that another process works
+	// on is polled again after as long as nothing happened in it, from a second up.
 	PollMin, PollMax time.Duration
 	// PollFiles is PollMax of databases that are files, default 2 s: polling them takes
 	// microseconds.
 	PollFiles time.Duration
 	// Cool is how long a store is kept warm when its work is done, default 2 s. Meanwhile new
 	// work is picked up as if it were the only store. Up to KeepReady stores, default 16, are
-	// kept warm permanently.
+	// kept warm permanently, once there was work, or another process worked on them.
 	Cool      time.Duration
 	KeepReady int
 

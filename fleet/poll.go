@@ -95,18 +95,19 @@ func (f *Fleet) pollWatched(ctx context.Context, s *Store, a admission, fails bo
 		}
 	}).Stop()
 	began := time.Now()
-	due, ok, err := f.work.poll(ctx, s)
+	found, err := f.work.poll(ctx, s)
 	answered := err == nil || time.Since(began) < slowPoll && ctx.Err() == nil && !errors.Is(err, errNoConnection)
 	s.server.polled(a, answered, !answered && connected())
-	f.pollEnded(ctx, s, due, ok, err)
+	f.pollEnded(ctx, s, found, err)
 }
 
 // errSlow is why a poll is given up before its time.
 var errSlow = errors.New("the database does not answer in time, and other stores need the connection")
 
 // pollEnded acts on the result of a poll: if there is work, the store waits for its time slice;
-// otherwise it is polled again later.
-func (f *Fleet) pollEnded(ctx context.Context, s *Store, due time.Duration, ok bool, err error) {
+// otherwise it is polled again later. So does one that others work on while stores are kept
+// warm: new work is this process's, too, and it goes on if they die.
+func (f *Fleet) pollEnded(ctx context.Context, s *Store, found pollResult, err error) {
 	slow := errors.Is(context.Cause(ctx), errSlow)
 	switch {
 	case ctx.Err() != nil && !slow:
@@ -119,7 +120,7 @@ func (f *Fleet) pollEnded(ctx context.Context, s *Store, due time.Duration, ok b
 		f.giveBack(s, s.markFailed(errSlow))
 	case err != nil:
 		f.giveBack(s, s.markFailed(err))
-	case ok && due <= 0:
+	case found.ok && found.due <= 0, found.busy && f.keepsReady():
 		// It can be read, but may still fail when it is worked on: the time slice will
 		// show whether it is healthy again.
 		s.answered()
@@ -127,7 +128,7 @@ func (f *Fleet) pollEnded(ctx context.Context, s *Store, due time.Duration, ok b
 		f.turns.enqueue(s)
 	default:
 		s.markHealthy()
-		delay, cold := s.nextDelay(due, ok)
+		delay, cold := s.nextDelay(found)
 		if cold && f.workedOn() > f.opts.KeepReady {
 			s.closeIdle()
 		}

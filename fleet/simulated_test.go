@@ -162,7 +162,7 @@ func (w *fakeWork) of(s *Store) *fakeStore { return &w.stores[indexOf(s.Key)] }
 var errFake = errors.New("connection refused")
 
 // poll asks a store for work.
-func (w *fakeWork) poll(ctx context.Context, s *Store) (time.Duration, bool, error) {
+func (w *fakeWork) poll(ctx context.Context, s *Store) (found pollResult, err error) {
 	w.polls.Add(1)
 	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
@@ -172,26 +172,26 @@ func (w *fakeWork) poll(ctx context.Context, s *Store) (time.Duration, bool, err
 	}
 	release, err := w.connect(ctx, s, f)
 	if err != nil {
-		return 0, false, err
+		return found, err
 	}
 	defer release()
 	switch f.class {
 	case sickPoll:
 		<-ctx.Done()
-		return 0, false, ctx.Err()
+		return found, ctx.Err()
 	case sickFast:
-		return 0, false, errFake
+		return found, errFake
 	}
 	if err := engine.Sleep(ctx, w.costs.poll); err != nil {
-		return 0, false, err
+		return found, err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if now := w.now(); f.next > now {
-		return 0, false, nil
+		return found, nil
 	}
 	f.found = w.turns.Load() + 1
-	return 0, true, nil
+	return pollResult{ok: true}, nil
 }
 
 // connect takes a connection from a store's pool, or opens one.

@@ -41,14 +41,15 @@ type Store struct {
 	suspect atomic.Bool // a write was refused because it was moved
 
 	mu              sync.Mutex
-	checked         bool // the schema was checked
-	file            bool // see isFile
-	worked          bool // there was work, or this process may have added some
-	emptyPolls      int  // polls in a row that found nothing to do
-	extraPolls      int  // remaining extra polls for what may be committed soon
-	emptySlices     int  // time slices in a row without result
-	failures        int  // in a row
-	slowPolls       int  // in a row, given up because others needed the connection
+	checked         bool      // the schema was checked
+	file            bool      // see isFile
+	worked          bool      // there was work, or this process may have added some
+	emptyPolls      int       // polls in a row that found nothing to do
+	extraPolls      int       // remaining extra polls for what may be committed soon
+	emptySlices     int       // time slices in a row without result
+	sliceEnded      time.Time // when the last one did
+	failures        int       // in a row
+	slowPolls       int       // in a row, given up because others needed the connection
 	lastErr         error
 	lastSuccess     time.Time // when the database last answered
 	cleaned         time.Time
@@ -122,35 +123,39 @@ func (s *Store) limitHandlers(next outbox.Handler) outbox.Handler {
 const pollTimeout = 5 * time.Second
 
 // poll reads when something is due. For a file that was not written to since the last poll it
-// returns the last result.
-func (s *Store) poll(ctx context.Context) (d time.Duration, ok bool, err error) {
+// returns the last result, and that nobody works on it.
+func (s *Store) poll(ctx context.Context) (found pollResult, err error) {
 	if err := s.open(); err != nil {
-		return 0, false, err
+		return found, err
 	}
 	if err := s.prepare(ctx); err != nil {
-		return 0, false, err
+		return found, err
 	}
 	print, told := s.fingerprint()
 	if told && print == s.fingerprintSeen && (s.due.IsZero() || time.Now().Before(s.due)) {
-		return time.Until(s.due), !s.due.IsZero(), nil
+		return pollResult{due: time.Until(s.due), ok: !s.due.IsZero()}, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
 	polled, _, err := engine.Get(ctx, s.db, op.FleetPoll{Queues: s.process.Queues()})
 	if err == nil && polled.Phase != nil {
 		if moved, err := s.moved(ctx); err != nil || moved {
-			return 0, false, err
+			return found, err
 		}
 	}
-	d, ok = worker.Until(polled.Micros)
+	found.due, found.ok = worker.Until(polled.Micros)
+	if polled.Idle != nil {
+		found.idle = time.Duration(*polled.Idle) * time.Microsecond
+		found.busy = s.othersWorked(found.idle)
+	}
 	s.fingerprintSeen, s.due = "", time.Time{}
 	if err == nil && told {
 		s.fingerprintSeen = print
 	}
-	if err == nil && ok {
-		s.due = time.Now().Add(d)
+	if err == nil && found.ok {
+		s.due = time.Now().Add(found.due)
 	}
-	return d, ok, err
+	return found, err
 }
 
 func (s *Store) fingerprint() (string, bool) {
@@ -280,9 +285,13 @@ func (s *Store) failed(err error) int {
 	return s.failures
 }
 
+// minIdle is the shortest delay between polls of a store because others work on it.
+const minIdle = time.Second
+
 // nextDelay returns how long not to poll a store without work: growing, but not past the next
-// due time.
-func (s *Store) nextDelay(due time.Duration, ok bool) (pause time.Duration, cold bool) {
+// due time. One that others work on is polled again after as long as nobody did anything in it:
+// should they die, its work is found soon, and polls are no more than what is done in it.
+func (s *Store) nextDelay(found pollResult) (pause time.Duration, cold bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	pause = engine.Jitter(min(s.fleet.opts.PollMin<<min(s.emptyPolls, 16), s.longestPause()), 0.1)
@@ -292,10 +301,30 @@ func (s *Store) nextDelay(due time.Duration, ok bool) (pause time.Duration, cold
 	}
 	s.emptyPolls++
 	s.emptySlices = 0
-	if ok {
-		pause = min(pause, due+time.Millisecond)
+	cold = !s.worked || s.emptyPolls >= closeIdleAfter
+	if found.busy {
+		pause = min(pause, max(found.idle, minIdle))
+		cold = cold && found.idle > minIdle
 	}
-	return max(pause, time.Millisecond), !s.worked || s.emptyPolls >= closeIdleAfter
+	if found.ok {
+		pause = min(pause, found.due+time.Millisecond)
+	}
+	return max(pause, time.Millisecond), cold
+}
+
+// othersWorked reports whether it was another process that did something in a store that long
+// ago: since this one last worked on it, and since it may have been polled for the last time.
+func (s *Store) othersWorked(ago time.Duration) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return ago < s.longestPause() && (s.sliceEnded.IsZero() || ago < time.Since(s.sliceEnded))
+}
+
+// endSlice records that a time slice of this process ended.
+func (s *Store) endSlice() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sliceEnded = time.Now()
 }
 
 // longestPause is how long a store without work is left alone between two polls.

@@ -319,12 +319,38 @@ func TestFingerprintHidesNothing(t *testing.T) {
 		if _, told := s.fingerprint(); told {
 			unread++
 		}
-		d, ok, err := s.poll(t.Context())
-		if err != nil || ok && (d > due || d < due-time.Hour) || !ok && due != 1000*time.Hour {
-			t.Fatalf("look %d: due in %v (%v, %v), want %v", i, d, ok, err, due)
+		found, err := s.poll(t.Context())
+		if err != nil || found.ok && (found.due > due || found.due < due-time.Hour) || !found.ok && due != 1000*time.Hour {
+			t.Fatalf("look %d: due in %v (%v, %v), want %v", i, found.due, found.ok, err, due)
 		}
 	}
 	if unread == 0 {
 		t.Error("no look could have been saved")
+	}
+}
+
+// D-525: a store that others work on is polled again after as long as nobody did anything in it, so
+// that polls are no more than work: from a second to the longest pause.
+func TestDelayOfStoresThatOthersWorkOn(t *testing.T) {
+	f, err := New(Static(), Options{Engines: map[string]Opener{"postgres": nil}, PollMin: time.Minute, PollMax: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		found pollResult
+		want  time.Duration
+		cold  bool // its connections are closed
+	}{
+		{pollResult{}, time.Minute, true},
+		{pollResult{busy: true}, time.Second, false},
+		{pollResult{busy: true, idle: -time.Second}, time.Second, false},
+		{pollResult{busy: true, idle: 7 * time.Second}, 7 * time.Second, true},
+		{pollResult{busy: true, idle: time.Hour}, time.Minute, true},
+		{pollResult{busy: true, idle: 7 * time.Second, ok: true, due: time.Second}, time.Second + time.Millisecond, true},
+	} {
+		s := newStore(f, Database{Key: "a", URL: "postgres://h/d"}, nil)
+		if got, cold := s.nextDelay(c.found); got < c.want*9/10 || got > c.want*11/10 || cold != c.cold {
+			t.Errorf("%+v: %v, %v; want %v, %v", c.found, got, cold, c.want, c.cold)
+		}
 	}
 }

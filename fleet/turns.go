@@ -168,6 +168,7 @@ func (ts *turns) run(ctx context.Context, t *turn) {
 		IdleTimeout: func() time.Duration { return ts.idleTimeout(t) },
 		Continue:    func() bool { return ts.mayContinue(t) },
 	})
+	t.s.endSlice()
 	t.s.clean(ctx)
 	close(watched)
 	watch.Wait()
@@ -288,10 +289,15 @@ func (ts *turns) idleTimeout(t *turn) time.Duration {
 		return 0
 	case !t.counts && !t.s.isFile() && ts.f.conns.waiting.Load() > 0: // others need its connections
 		return 0
-	case ts.f.workedOn() <= ts.f.opts.KeepReady:
+	case ts.f.keepsReady():
 		return noEnd
 	}
 	return ts.f.opts.Cool
+}
+
+// keepsReady reports whether there are so few stores that turns do not end.
+func (f *Fleet) keepsReady() bool {
+	return !f.opts.StopWhenEmpty && f.workedOn() <= f.opts.KeepReady
 }
 
 // mayContinue asks the strategy whether a turn with work continues while others wait.

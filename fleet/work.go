@@ -11,8 +11,8 @@ import (
 // work is what timetable and turns have done in the databases of stores. It is the seam at
 // which tests put a million stores without databases below the schedule of a fleet.
 type work interface {
-	// poll returns when something is due.
-	poll(ctx context.Context, s *Store) (due time.Duration, ok bool, err error)
+	// poll returns when something is due, and whether others work on a store.
+	poll(ctx context.Context, s *Store) (pollResult, error)
 	// slice works on a store until its time slice is over.
 	slice(ctx context.Context, s *Store, t worker.TimeSlice) error
 	// stats returns what slices of a store did so far.
@@ -28,11 +28,19 @@ type work interface {
 	leave(ctx context.Context, s *Store)
 }
 
+// pollResult is what a poll found.
+type pollResult struct {
+	due  time.Duration // until something is due
+	ok   bool          // something will be due
+	busy bool          // another process works on the store
+	idle time.Duration // how long ago it last did something
+}
+
 // databaseWork is work in databases, by the components of a store. All but poll and
 // closeIdle are for stores that were polled before, which opens them.
 type databaseWork struct{}
 
-func (databaseWork) poll(ctx context.Context, s *Store) (time.Duration, bool, error) {
+func (databaseWork) poll(ctx context.Context, s *Store) (pollResult, error) {
 	return s.poll(ctx)
 }
 

@@ -93,8 +93,8 @@ func Pgx(tx engine.Tx) (t pgx.Tx, ok bool) { return impl.Pgx(tx) }
 var (
 	// ErrOtherNode is returned by OnOwner.
 	ErrOtherNode = impl.ErrOtherNode
-	// ErrDistributed is returned by Migrate and CheckSchema if Citus distributes pawl's
-	// tables: pawl works on tables of one node.
+	// ErrDistributed is returned by Migrate, CheckSchema and all that writes if Citus distributes
+	// pawl's tables: pawl works on tables of one node. A program that runs notices within a second.
 	ErrDistributed = engine.ErrSchemaDistributed
 	// ErrUnsupported is returned by Migrate on CockroachDB, Aurora DSQL, Amazon Redshift and
 	// Greenplum, which speak PostgreSQL's protocol and lack what pawl relies on. Nothing was
@@ -103,22 +103,23 @@ var (
 )
 
 // CitusNodes is the query that fleet.Hosts reads the nodes of a Citus with, on its
-// coordinator: every worker, and the coordinator if it has shards. The key of a node is
-// node- and its number in Citus (groupid), which a node keeps when its address changes. Nodes
-// that are not active, or are being emptied of shards, are in the list: messages may wait in
-// them.
+// coordinator: every worker, and the coordinator if it should have shards or has pawl's tables.
+// The key of a node is node- and its number in Citus (groupid), which a node keeps when its
+// address changes. Nodes that are not active, or are being emptied of shards, are in the list:
+// messages may wait in them.
 //
 //	fleet.Hosts(coordinator, postgres.CitusNodes, "postgres://app:secret@{host}:{port}/shop")
 const CitusNodes = impl.CitusNodes
 
-// OnOwner returns [ErrOtherNode] if rows of a table are on another node of a Citus than the
-// connection of tx, or if the database has no such table. Programs call it in a transaction
-// that writes both a tenant's row and a message, after the first write to the table: from then
-// on Citus does not move the table until the transaction ends. Roll the transaction back if it
-// fails.
+// OnOwner returns [ErrOtherNode] unless the transaction tx has written to a table on the node
+// of its connection, if that is a node of a Citus, or if the database has no such table.
+// Programs call it in a transaction that writes both a tenant's row and a message, after the
+// first write to the table: from then on Citus does not move the table until the transaction
+// ends. It holds at each isolation level. Roll the transaction back if it fails.
 //
 // Without it such a transaction commits on two nodes one after the other, and a failure
-// between them loses the message or the row. table is a name as SQL has it, with its schema:
-// "tenant7.orders". tx is a *sql.Tx, a pgx.Tx or what else EnqueueTx takes. It is one query
-// without Citus, where a table is always on the node of its connection, and two with it.
+// between them loses the message or the row. table is the name of a table, not of a view, as
+// SQL has it, with its schema: "tenant7.orders". Of a table with several shards all have to be
+// on the node. tx is a *sql.Tx, a pgx.Tx or what else EnqueueTx takes. It is one query without
+// Citus, where a table is always on the node of its connection, and two with it.
 func OnOwner(ctx context.Context, tx any, table string) error { return impl.OnOwner(ctx, tx, table) }

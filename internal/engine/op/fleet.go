@@ -5,7 +5,8 @@ import "github.com/bravellian/pawl/internal/engine"
 func fleet() []engine.Operation { return []engine.Operation{FleetPoll{}} }
 
 // FleetPoll reads when anything in a database needs a worker: messages of queues that are
-// not paused, leases that expire, timers, jobs, bulk acts; and whether it is moved. One row.
+// not paused, leases that expire, timers, jobs, bulk acts; whether it is moved; and whether
+// others work on it. One row.
 type FleetPoll struct {
 	engine.Rows[Polled]
 	Queues []string
@@ -15,4 +16,7 @@ type FleetPoll struct {
 type Polled struct {
 	Micros *int64  // until something is due; nil for never
 	Phase  *string // of a move; nil: there is none
+	// Idle is how long ago a worker did something: 0 or less while a message is claimed,
+	// otherwise since the newest message that is done was; nil: there is none.
+	Idle *int64
 }

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/engine"
@@ -27,7 +30,12 @@ func fakeCitus(t *testing.T) (catalog string) {
 		`CREATE TABLE `+catalog+`.pg_dist_placement (placementid bigserial PRIMARY KEY, shardid bigint NOT NULL, shardstate int NOT NULL DEFAULT 1, groupid int NOT NULL)`,
 		`CREATE TABLE `+catalog+`.pg_dist_local_group (groupid int PRIMARY KEY)`,
 		`CREATE TABLE `+catalog+`.pg_dist_node (groupid int, nodename text, nodeport int, noderole text DEFAULT 'primary', isactive bool DEFAULT true, shouldhaveshards bool DEFAULT true)`,
-		`INSERT INTO `+catalog+`.pg_dist_local_group VALUES (2)`)
+		`INSERT INTO `+catalog+`.pg_dist_local_group VALUES (2)`,
+		`CREATE FUNCTION `+catalog+`.shard_name(regclass, bigint) RETURNS text LANGUAGE sql STABLE AS $$ SELECT $1::text || '_' || $2 $$`,
+		`CREATE TABLE `+catalog+`.coordinator_node (groupid int)`, `CREATE TABLE `+catalog+`.answers AS SELECT true AS success`,
+		`CREATE FUNCTION `+catalog+`.run_command_on_coordinator(command text, boolean, OUT success bool, OUT result text) LANGUAGE plpgsql AS $$ BEGIN
+		  SELECT a.success INTO success FROM `+catalog+`.answers a;
+		  EXECUTE replace(command, 'pg_dist_node', 'coordinator_node') INTO result; END $$`)
 	return catalog
 }
 
@@ -140,106 +148,195 @@ func TestCitusDistributesWhatIsCreated(t *testing.T) {
 	}
 }
 
-// D-246: the list has every worker, active or not, and the coordinator if it has shards.
-func TestCitusNodesAreListed(t *testing.T) {
+// D-521: what Citus distributes while programs run is refused by each of their writes, whose
+// ids were reserved before, in their own transactions too; when it is undone they go on.
+func TestCitusDistributesUnderRunningPrograms(t *testing.T) {
 	catalog := fakeCitus(t)
-	db, _ := openFake(t, catalog)
-	admin(t, `INSERT INTO `+catalog+`.pg_dist_node (groupid, nodename, nodeport, noderole, isactive, shouldhaveshards) VALUES
-		(0, 'coordinator', 5432, 'primary', true, false), (1, 'w1', 5432, 'primary', true, true), (1, 'w1s', 5432, 'secondary', true, true),
-		(2, 'w2', 5433, 'primary', false, true), (3, 'w3', 5432, 'primary', true, false)`)
-	list := func() (text string) {
-		rows, err := db.Pool().Query(t.Context(), strings.ReplaceAll(postgres.CitusNodes, "pg_catalog.", catalog+"."))
+	db, name := openFake(t, catalog)
+	enginetest.Must(t, db.Migrate(t.Context()))
+	next := enginetest.Put(t, db, 1)[0]
+	enqueue := func() *engine.Call { next++; return enginetest.Enqueue([]int64{next}, nil) }
+	try := func(distributed bool) {
+		t.Helper()
+		var got []enginetest.Message
+		errs := map[string]error{
+			"enqueue":          db.Do(t.Context(), enqueue()),
+			"own transaction":  db.InTx(t.Context(), func(context.Context, engine.Tx) error { return nil }),
+			"claim":            db.Do(t.Context(), enginetest.Claim(enginetest.Token(), time.Minute, 1, &got)),
+			"transaction, pgx": pgx.BeginFunc(t.Context(), db.Pool(), func(tx pgx.Tx) error { return db.DoTx(t.Context(), postgres.Tx(tx), enqueue()) }),
+		}
+		std, err := pool(t, db).BeginTx(t.Context(), nil)
 		enginetest.Must(t, err)
-		all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (string, error) {
-			var key, host string
-			var port int
-			err := row.Scan(&key, &host, &port)
-			return fmt.Sprint(key, "=", host, ":", port), err
-		})
-		enginetest.Must(t, err)
-		return strings.Join(all, " ")
+		errs["transaction, database/sql"] = db.DoTx(t.Context(), std, enqueue())
+		enginetest.Must(t, std.Commit()) // what is refused does not end it
+		for what, err := range errs {
+			if errors.Is(err, engine.ErrSchemaDistributed) != distributed || !distributed && err != nil {
+				t.Errorf("%s: %v, distributed: %v", what, err, distributed)
+			}
+		}
 	}
-	if got, want := list(), "node-1=w1:5432 node-2=w2:5433 node-3=w3:5432"; got != want {
-		t.Errorf("%q, want %q", got, want)
+	try(false)
+	admin(t, `INSERT INTO `+catalog+`.pg_dist_partition VALUES ('`+name+`.outbox_message')`)
+	stored := enginetest.Count(t, db).Sum()
+	try(true)
+	if n := enginetest.Count(t, db).Sum(); n != stored {
+		t.Errorf("%d messages were stored where nobody claims", n-stored)
 	}
-	admin(t, `UPDATE `+catalog+`.pg_dist_node SET shouldhaveshards = true WHERE groupid = 0`)
-	if got := list(); !strings.HasPrefix(got, "node-0=coordinator:5432 ") {
-		t.Errorf("with the coordinator: %q", got)
-	}
-	if level, text := citusFindings(t, db, "citus"); level != health.Warning || !strings.Contains(text, "node-2 (w2:5433) is not active") {
-		t.Errorf("doctor: %v %s", level, text)
-	}
-	admin(t, `DELETE FROM `+catalog+`.pg_dist_node`)
-	if level, text := citusFindings(t, db, "citus"); level != health.Note || !strings.Contains(text, "removed") {
-		t.Errorf("doctor, alone: %v %s", level, text)
+	admin(t, `DELETE FROM `+catalog+`.pg_dist_partition`)
+	try(false)
+}
+
+// D-521: what fails because Citus distributed the tables says so, also while they count as this
+// node's own.
+func TestCitusDistributesAndCallsFail(t *testing.T) {
+	catalog := fakeCitus(t)
+	db, name := openFake(t, catalog)
+	postgres.SetCitusEvery(db, time.Hour)
+	enginetest.Must(t, db.Migrate(t.Context()))
+	enginetest.Put(t, db, 1)
+	admin(t, `INSERT INTO `+catalog+`.pg_dist_partition VALUES ('`+name+`.outbox_message')`, `ALTER TABLE `+name+`.outbox_ready RENAME TO outbox_ready_102008`,
+		`ALTER TABLE `+name+`.outbox_lane RENAME TO outbox_lane_102009`)
+	var got []enginetest.Message
+	for what, err := range map[string]error{
+		"read": db.Read(t.Context(), enginetest.Lanes()), "write": db.Do(t.Context(), enginetest.Claim(enginetest.Token(), time.Minute, 1, &got)),
+	} {
+		if !errors.Is(err, engine.ErrSchemaDistributed) || errors.Is(err, engine.ErrSchemaMissing) {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 }
 
-// D-247: OnOwner fails a transaction whose table has rows on another node, in any kind of
-// transaction, and no other.
-func TestCitusOwner(t *testing.T) {
-	catalog, tenant := fakeCitus(t), schema(t)
-	admin(t, `CREATE SCHEMA `+tenant)
-	for i, c := range []struct {
-		table  string
-		groups []int // of its shards, -n: of a placement that is to be deleted
-		here   bool
-	}{
-		{"plain", nil, true}, {"mine", []int{2}, true}, {"moved", []int{5}, false}, {"leaving", []int{-2}, false}, {"spread", []int{2, 5}, false},
+// D-521: a server without Citus is not asked with each write.
+func TestWithoutCitusWritesAskNothing(t *testing.T) {
+	name := schema(t)
+	config, err := pgxpool.ParseConfig(testpg.URL(t))
+	enginetest.Must(t, err)
+	asked := &askedFor{text: "to_regclass"}
+	config.ConnConfig.Tracer = asked
+	p, err := pgxpool.NewWithConfig(t.Context(), config)
+	enginetest.Must(t, err)
+	defer p.Close()
+	db, err := postgres.New(p, postgres.Options{Schema: name})
+	enginetest.Must(t, err)
+	enginetest.Must(t, db.Migrate(t.Context()))
+	asked.n.Store(0)
+	for range 20 {
+		enginetest.Put(t, db, 1)
+	}
+	if n := asked.n.Load(); n > 1 {
+		t.Errorf("20 writes asked %d times", n)
+	}
+}
+
+// askedFor counts the queries that have a text in them.
+type askedFor struct {
+	text string
+	n    atomic.Int64
+}
+
+func (a *askedFor) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
+	if strings.Contains(data.SQL, a.text) {
+		a.n.Add(1)
+	}
+	return ctx
+}
+
+func (a *askedFor) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+// D-524: Citus undistributes each of pawl's tables, and drops nothing with them: none has an
+// identity column, and no routine takes or returns a table's rows.
+func TestCitusCanUndistribute(t *testing.T) {
+	db, name := openFake(t, "pg_catalog")
+	enginetest.Must(t, db.Migrate(t.Context()))
+	for what, query := range map[string]string{
+		"identity columns": `SELECT coalesce(string_agg(a.attrelid::regclass || '.' || a.attname, ', '), '') FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+		  WHERE c.relnamespace = $1::regnamespace AND a.attidentity <> ''`,
+		"routines that depend on a table": `SELECT coalesce(string_agg(d.objid::regprocedure::text, ', '), '') FROM pg_depend d JOIN pg_proc p ON p.oid = d.objid
+		  LEFT JOIN pg_type t ON d.refclassid = 'pg_type'::regclass AND t.oid = d.refobjid LEFT JOIN pg_type e ON e.oid = t.typelem
+		  JOIN pg_class c ON c.oid = CASE WHEN d.refclassid = 'pg_class'::regclass THEN d.refobjid ELSE coalesce(nullif(e.typrelid, 0), t.typrelid) END
+		  WHERE d.classid = 'pg_proc'::regclass AND p.pronamespace = $1::regnamespace AND c.relkind IN ('r', 'v')`,
 	} {
-		admin(t, `CREATE TABLE `+tenant+`.`+c.table+` (id int)`)
-		for k, group := range c.groups {
-			shard := 1000 + 10*i + k
-			admin(t, fmt.Sprintf(`INSERT INTO %s.pg_dist_shard VALUES ('%s.%s', %d)`, catalog, tenant, c.table, shard),
-				fmt.Sprintf(`INSERT INTO %s.pg_dist_placement (shardid, shardstate, groupid) VALUES (%d, %d, %d)`, catalog, shard, map[bool]int{true: 1, false: 4}[group > 0], max(group, -group)))
+		var found string
+		enginetest.Must(t, db.Pool().QueryRow(t.Context(), query, name).Scan(&found))
+		if found != "" {
+			t.Errorf("%s: %s", what, found)
 		}
-		inBoth(t, func(tx any) {
-			err := postgres.OnOwnerIn(t.Context(), tx, tenant+"."+c.table, catalog)
-			if c.here && err != nil || !c.here && !errors.Is(err, postgres.ErrOtherNode) {
-				t.Errorf("%s in %T: %v", c.table, tx, err)
+	}
+}
+
+// listedNodes is what CitusNodes returns in a database.
+func listedNodes(t *testing.T, db *postgres.DB, catalog string) string {
+	t.Helper()
+	rows, err := db.Pool().Query(t.Context(), strings.ReplaceAll(postgres.CitusNodes, "pg_catalog.", catalog+"."))
+	enginetest.Must(t, err)
+	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (string, error) {
+		var key, host string
+		var port int
+		err := row.Scan(&key, &host, &port)
+		return fmt.Sprint(key, "=", host, ":", port), err
+	})
+	enginetest.Must(t, err)
+	return strings.Join(all, " ")
+}
+
+// D-246, D-522: the list has every worker, active or not, and the coordinator if it has shards
+// or pawl's tables.
+func TestCitusNodesAreListed(t *testing.T) {
+	db := open(t, testpg.Database(t), postgres.Options{Schema: "work", Prefix: "our_"}) // in which nobody else has pawl's tables
+	for _, text := range []string{
+		`CREATE SCHEMA c`, `CREATE TABLE c.pg_dist_node (groupid int, nodename text, nodeport int, noderole text, isactive bool, shouldhaveshards bool)`,
+		`INSERT INTO c.pg_dist_node VALUES
+		(0, 'coordinator', 5432, 'primary', true, false), (1, 'w1', 5432, 'primary', true, true), (1, 'w1s', 5432, 'secondary', true, true),
+		(2, 'w2', 5433, 'primary', false, true), (3, 'w3', 5432, 'primary', true, false)`,
+	} {
+		_, err := db.Pool().Exec(t.Context(), text)
+		enginetest.Must(t, err)
+	}
+	const workers = "node-1=w1:5432 node-2=w2:5433 node-3=w3:5432"
+	if got := listedNodes(t, db, "c"); got != workers {
+		t.Errorf("%q, want %q", got, workers)
+	}
+	_, err := db.Pool().Exec(t.Context(), `UPDATE c.pg_dist_node SET shouldhaveshards = true WHERE groupid = 0`)
+	enginetest.Must(t, err)
+	if got := listedNodes(t, db, "c"); got != "node-0=coordinator:5432 "+workers {
+		t.Errorf("with the coordinator: %q", got)
+	}
+	enginetest.Must(t, db.Migrate(t.Context()))
+	_, err = db.Pool().Exec(t.Context(), `UPDATE c.pg_dist_node SET shouldhaveshards = false WHERE groupid = 0`)
+	enginetest.Must(t, err)
+	if got := listedNodes(t, db, "c"); got != "node-0=coordinator:5432 "+workers {
+		t.Errorf("with a coordinator that is drained, and messages in it: %q", got)
+	}
+}
+
+// D-246, D-523: the doctor names nodes that are not active, and says when this one was removed:
+// the coordinator knows, and this one keeps the list of before.
+func TestDoctorOfACitusNode(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		setup []string // of the catalog C
+		level health.Level
+		want  string
+	}{
+		{"well", nil, health.OK, "of 2 nodes"},
+		{"another is not active", []string{`UPDATE C.pg_dist_node SET isactive = false WHERE groupid = 3`}, health.Warning, "node-3 (w3:5432) is not active"},
+		{"removed", []string{`DELETE FROM C.coordinator_node WHERE groupid = 2`}, health.Problem, "removed"},
+		{"the coordinator does not answer", []string{`ALTER TABLE C.coordinator_node RENAME TO gone`}, health.Note, "does not answer"},
+		{"the coordinator refuses", []string{`UPDATE C.answers SET success = false`}, health.Note, "does not answer"},
+		{"the coordinator itself", []string{`UPDATE C.pg_dist_local_group SET groupid = 0`, `DROP TABLE C.coordinator_node`}, health.OK, "of 2 nodes"},
+		{"a single node", []string{`DELETE FROM C.pg_dist_node`}, health.Note, "no other node"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			catalog := fakeCitus(t)
+			db, _ := openFake(t, catalog)
+			for _, text := range append([]string{`INSERT INTO C.pg_dist_node (groupid, nodename, nodeport) VALUES (2, 'w2', 5432), (3, 'w3', 5432)`, `INSERT INTO C.coordinator_node VALUES (2), (3)`}, c.setup...) {
+				admin(t, strings.ReplaceAll(text, "C.", catalog+"."))
+			}
+			if level, text := citusFindings(t, db, "citus"); level != c.level || !strings.Contains(text, c.want) {
+				t.Errorf("%v %s", level, text)
 			}
 		})
 	}
-	// A reference table has its one shard everywhere.
-	admin(t, `CREATE TABLE `+tenant+`.everywhere (id int)`, `INSERT INTO `+catalog+`.pg_dist_shard VALUES ('`+tenant+`.everywhere', 1)`,
-		`INSERT INTO `+catalog+`.pg_dist_placement (shardid, groupid) VALUES (1, 0), (1, 2), (1, 5)`)
-	inBoth(t, func(tx any) {
-		enginetest.Must(t, postgres.OnOwnerIn(t.Context(), tx, tenant+".everywhere", catalog))
-		if err := postgres.OnOwnerIn(t.Context(), tx, tenant+".none", catalog); !errors.Is(err, postgres.ErrOtherNode) {
-			t.Errorf("no table: %v", err)
-		}
-	})
-}
-
-// D-247: without Citus a table is on the node of its connection; what is no transaction is refused.
-func TestOwnerWithoutCitus(t *testing.T) {
-	db, name := openFake(t, "pg_catalog")
-	enginetest.Must(t, db.Migrate(t.Context()))
-	inBoth(t, func(tx any) {
-		enginetest.Must(t, postgres.OnOwner(t.Context(), tx, name+".timer"))
-		if err := postgres.OnOwner(t.Context(), tx, name+".none"); !errors.Is(err, postgres.ErrOtherNode) {
-			t.Errorf("no table: %v", err)
-		}
-	})
-	for _, none := range []any{nil, db.Pool(), pool(t, db), 1} {
-		if err := postgres.OnOwner(t.Context(), none, name+".timer"); !errors.Is(err, engine.ErrInvalid) {
-			t.Errorf("%T: %v", none, err)
-		}
-	}
-}
-
-// inBoth runs f in a transaction of pgx, and in one of database/sql.
-func inBoth(t *testing.T, f func(tx any)) {
-	t.Helper()
-	db := open(t, testpg.URL(t), postgres.Options{})
-	own, err := db.Pool().Begin(t.Context())
-	enginetest.Must(t, err)
-	defer func() { _ = own.Rollback(context.WithoutCancel(t.Context())) }()
-	f(own)
-	std, err := pool(t, db).BeginTx(t.Context(), nil)
-	enginetest.Must(t, err)
-	defer func() { _ = std.Rollback() }()
-	f(std)
 }
 
 // D-248: other products that speak PostgreSQL's protocol are recognized by their addresses and
@@ -302,38 +399,5 @@ func TestMigrateRefusesOtherProducts(t *testing.T) {
 	}
 	if level, text := citusFindings(t, db, "server"); level != health.Problem || !strings.Contains(text, "CockroachDB") {
 		t.Errorf("doctor: %v %s", level, text)
-	}
-}
-
-// D-247: what OnOwner fails keeps nothing of the transaction, message included; in a
-// transaction whose table is here both commit.
-func TestOwnerWithAMessage(t *testing.T) {
-	catalog, tenant := fakeCitus(t), schema(t)
-	db, name := openFake(t, catalog)
-	enginetest.Must(t, db.Migrate(t.Context()))
-	admin(t, `CREATE SCHEMA `+tenant, `CREATE TABLE `+tenant+`.orders (id int)`,
-		`INSERT INTO `+catalog+`.pg_dist_shard VALUES ('`+tenant+`.orders', 1)`, `INSERT INTO `+catalog+`.pg_dist_placement (shardid, groupid) VALUES (1, 2)`)
-	order := func() error {
-		return pgx.BeginFunc(t.Context(), db.Pool(), func(tx pgx.Tx) error {
-			if _, err := tx.Exec(t.Context(), `INSERT INTO `+tenant+`.orders VALUES (1)`); err != nil {
-				return err
-			}
-			if _, err := tx.Exec(t.Context(), `SELECT `+name+`.outbox_enqueue('t', 'x')`); err != nil {
-				return err
-			}
-			return postgres.OnOwnerIn(t.Context(), tx, tenant+".orders", catalog)
-		})
-	}
-	count := func() (rows, messages int) {
-		enginetest.Must(t, db.Pool().QueryRow(t.Context(), `SELECT (SELECT count(*) FROM `+tenant+`.orders), (SELECT count(*) FROM `+name+`.outbox_message)`).Scan(&rows, &messages))
-		return rows, messages
-	}
-	enginetest.Must(t, order())
-	admin(t, `UPDATE `+catalog+`.pg_dist_placement SET groupid = 5`) // the tenant moves
-	if err := order(); !errors.Is(err, postgres.ErrOtherNode) {
-		t.Errorf("after the move: %v", err)
-	}
-	if rows, messages := count(); rows != 1 || messages != 1 {
-		t.Errorf("%d rows and %d messages, want one each", rows, messages)
 	}
 }

@@ -32,10 +32,14 @@ func (db *DB) Do(ctx context.Context, calls ...*engine.Call) error {
 		if err := engine.CheckGeneration(db.Generation(), calls); err != nil {
 			return err
 		}
+		if err := db.stillLocal(wait, db.name(calls[0]), ownRow(conn)); err != nil {
+			db.leaveSilent(err, latest)
+			return err
+		}
 		deadline, _ := wait.Deadline()
 		ctx, cancel := engine.Detach(ctx, time.Until(deadline))
 		defer cancel()
-		err = db.pipeline(ctx, conn.Conn(), calls, engine.ErrCommitUnknown)
+		err = db.asDistributed(ctx, conn, calls, db.pipeline(ctx, conn.Conn(), calls, engine.ErrCommitUnknown))
 		db.leaveSilent(err, latest)
 		return err
 	})
@@ -56,7 +60,7 @@ func (db *DB) ReadAll(ctx context.Context, calls ...*engine.Call) error {
 			return err
 		}
 		defer conn.Release()
-		err = db.pipeline(ctx, conn.Conn(), calls, engine.ErrConnLost)
+		err = db.asDistributed(ctx, conn, calls, db.pipeline(ctx, conn.Conn(), calls, engine.ErrConnLost))
 		db.leaveSilent(err, latest)
 		return err
 	})

@@ -35,13 +35,16 @@ func Objects(ctx context.Context, db *DB) (lines []string, err error) {
 }
 
 // SetCitus makes db read Citus's catalog in another schema, and switch another setting off
-// for migrations, where it is not "".
+// for migrations, where it is not "". Every write checks that Citus does not manage the tables.
 func SetCitus(db *DB, catalog, setting string) {
-	db.citus.catalog = catalog
+	db.citus.catalog, db.citus.every = catalog, 0
 	if setting != "" {
 		db.citus.setting = setting
 	}
 }
+
+// SetCitusEvery sets how often writes check that.
+func SetCitusEvery(db *DB, every time.Duration) { db.citus.every = every }
 
 // SetServer makes db read what the server says by another query.
 func SetServer(db *DB, query string) { db.citus.server = query }

@@ -241,6 +241,12 @@ func working() []act {
 			}
 			return errors.Join(l.Renew(p.ctx), l.Close(p.ctx))
 		}},
+		{"wait in line for a lease", all, func(p *person, f *scene) error {
+			return p.exec(`SELECT pawl.lease_enrol('l', gen_random_uuid(), '1 s')`)
+		}},
+		{"keep a failed attempt", all, func(p *person, f *scene) error {
+			return p.exec(`SELECT pawl.outbox_attempted('{1}', '{1}', '{no}', 'w', 1)`)
+		}},
 		{"once", all, func(p *person, f *scene) error {
 			return p.Inbox.Once(p.ctx, f.key, func(context.Context, outbox.Tx) error { return nil })
 		}},

@@ -60,9 +60,7 @@ func (db *DB) ReserveInOrder(ctx context.Context, tx engine.Tx, n int) ([]int64,
 			return nil, err
 		}
 		defer conn.Release()
-		row = func(ctx context.Context, query string) scanner {
-			return conn.QueryRow(ctx, query, pgx.QueryExecModeExec)
-		}
+		row = ownRow(conn)
 	}
 	var text string
 	if err := row(ctx, db.folder.Names.Render(fmt.Sprintf(inOrder, n))).Scan(&text); err != nil {

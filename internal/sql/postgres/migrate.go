@@ -122,6 +122,7 @@ func (db *DB) createSchema(ctx context.Context, tx pgx.Tx) error {
 
 type queryer interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
 // schema reads the state of the schema, and which catalog tables of Citus there are.

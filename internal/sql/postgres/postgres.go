@@ -73,6 +73,8 @@ type DB struct {
 	closed   atomic.Bool
 	encoding atomic.Value // of the database: a string; not set before the first connection
 
+	localUntil atomic.Int64 // until when pawl's tables count as this node's own, in nanoseconds since 1970
+
 	history    history.Reader
 	ahead      background.Runner
 	newer      engine.NewerWarning

@@ -125,9 +125,18 @@ type rowQueryer interface {
 
 type scanner interface{ Scan(dest ...any) error }
 
-type rowQuery func(ctx context.Context, query string) scanner
+type rowQuery func(ctx context.Context, query string, args ...any) scanner
 
-func (t pgxTx) row(ctx context.Context, query string) scanner { return t.tx.QueryRow(ctx, query) }
+func (t pgxTx) row(ctx context.Context, query string, args ...any) scanner {
+	return t.tx.QueryRow(ctx, query, args...)
+}
+
+// ownRow returns a function that queries over a connection of pawl's own, behind any pooler.
+func ownRow(q queryer) rowQuery {
+	return func(ctx context.Context, query string, args ...any) scanner {
+		return q.QueryRow(ctx, query, append([]any{pgx.QueryExecModeExec}, args...)...)
+	}
+}
 
 // txRow returns a function that queries in a caller's transaction; nil if that cannot.
 func txRow(tx engine.Tx) rowQuery {
@@ -135,7 +144,9 @@ func txRow(tx engine.Tx) rowQuery {
 	case pgxTx:
 		return t.row
 	case rowQueryer:
-		return func(ctx context.Context, query string) scanner { return t.QueryRowContext(ctx, query) }
+		return func(ctx context.Context, query string, args ...any) scanner {
+			return t.QueryRowContext(ctx, query, portable(args)...)
+		}
 	}
 	return nil
 }
@@ -154,6 +165,9 @@ func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
 	defer cancel()
 	if err := db.checkTxEncoding(ctx, tx); err != nil {
 		return wrap(call.Name(), err, engine.ErrConnLost)
+	}
+	if err := db.stillLocal(ctx, call.Name(), txRow(tx)); err != nil {
+		return err
 	}
 	if db.elsewhere() { // an error would end the transaction
 		o = engine.Plainly(o)
@@ -253,6 +267,9 @@ func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context, tx engine.T
 		return err
 	}
 	defer conn.Release()
+	if err := db.stillLocal(wait, beginTx, ownRow(conn)); err != nil {
+		return err
+	}
 	tx, err := conn.BeginTx(wait, pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
 	if err != nil {
 		return wrap(beginTx, err, engine.ErrConnLost)

@@ -2,7 +2,7 @@
 -- schedule, take leases, work off bulk acts, clean up. It does not pause, start or stop
 -- bulk acts, change the audit trail or the schema.
 GRANT USAGE ON SCHEMA pawl TO :"role";
-GRANT USAGE ON SEQUENCE pawl.outbox_block, pawl.outbox_single TO :"role";
+GRANT USAGE ON SEQUENCE pawl.outbox_block, pawl.outbox_single, pawl.outbox_attempt_nr_seq, pawl.lease_waiter_ticket_seq TO :"role";
 GRANT SELECT (one, id) ON pawl.generation TO :"role";
 GRANT SELECT ON pawl.pawl_schema, pawl.pawl_object, pawl.move, pawl.outbox_item, pawl.outbox, pawl.timers, pawl.jobs, pawl.job_runs, pawl.job_run_item, pawl.outbox_joins, pawl.outbox_join_members,
   pawl.leases, pawl.inbox_messages TO :"role";

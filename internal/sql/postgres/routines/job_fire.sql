@@ -8,15 +8,14 @@ SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off SET
 DECLARE
   v_plan record;
   v_run  record;
-  v_job  pawl.job;
   v_got  bigint := 0;
 BEGIN
   FOR v_plan IN SELECT u.* FROM unnest(p_job, p_version, p_from, p_next, p_due) u(id, version, since, next, due) ORDER BY u.id LOOP
     UPDATE pawl.job j SET next_time = v_plan.next, due_at = v_plan.due, last_error = NULL
-     WHERE j.id = v_plan.id AND j.version = v_plan.version AND j.next_time = v_plan.since AND j.enabled RETURNING * INTO v_job;
+     WHERE j.id = v_plan.id AND j.version = v_plan.version AND j.next_time = v_plan.since AND j.enabled;
     CONTINUE WHEN NOT FOUND;
     FOR v_run IN SELECT u.* FROM unnest(p_run_job, p_nominal, p_id, p_run, p_missed) u(job, nominal, id, run, missed) WHERE u.job = v_plan.id ORDER BY u.nominal LOOP
-      v_got := v_got + pawl.job_make_run(v_job, v_run.id, v_run.run, v_run.nominal, v_run.missed, false);
+      v_got := v_got + pawl.job_make_run(v_plan.id, v_run.id, v_run.run, v_run.nominal, v_run.missed, false);
     END LOOP;
   END LOOP;
   RETURN v_got;

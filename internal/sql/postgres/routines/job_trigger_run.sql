@@ -2,9 +2,9 @@
 CREATE OR REPLACE FUNCTION pawl.job_trigger_run(p_name text, p_id bigint, p_run uuid) RETURNS integer LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE
-  v_job pawl.job;
+  v_job uuid;
 BEGIN
-  SELECT * INTO v_job FROM pawl.job j WHERE j.name = p_name FOR NO KEY UPDATE;
+  SELECT j.id INTO v_job FROM pawl.job j WHERE j.name = p_name FOR NO KEY UPDATE;
   IF NOT FOUND THEN
     RETURN 0;
   END IF;

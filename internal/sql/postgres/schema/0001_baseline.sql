@@ -177,9 +177,11 @@ CREATE TABLE pawl.lease (
 );
 
 -- Who waits for a lease, in order of arrival. Waiters that stop saying that
--- they are alive drop out of the line.
+-- they are alive drop out of the line. No identity column: Citus does not
+-- undistribute a table that has one.
+CREATE SEQUENCE pawl.lease_waiter_ticket_seq;
 CREATE TABLE pawl.lease_waiter (
-  ticket      bigint GENERATED ALWAYS AS IDENTITY,
+  ticket      bigint NOT NULL DEFAULT nextval('pawl.lease_waiter_ticket_seq'),
   name        text COLLATE "C" NOT NULL,
   id          uuid PRIMARY KEY,
   alive_until timestamptz NOT NULL

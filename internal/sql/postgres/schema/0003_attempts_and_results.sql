@@ -7,9 +7,11 @@ DROP FUNCTION IF EXISTS pawl.outbox_claim_runs(text, uuid, interval, integer, in
 
 -- The last attempts of a message that failed. Nothing is written for one that succeeds at
 -- once. Numbers of attempts begin anew when a message is redriven, so they are no key.
+-- No identity column: Citus does not undistribute a table that has one.
+CREATE SEQUENCE pawl.outbox_attempt_nr_seq;
 CREATE TABLE pawl.outbox_attempt (
   id       bigint NOT NULL,
-  nr       bigint GENERATED ALWAYS AS IDENTITY,
+  nr       bigint NOT NULL DEFAULT nextval('pawl.outbox_attempt_nr_seq'),
   attempt  integer NOT NULL,
   ended_at timestamptz NOT NULL,
   worker   text,
