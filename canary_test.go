@@ -286,7 +286,6 @@ func (c *confidant) failAll(when string) {
 	c.Failed(c.t, "job "+when, err)
 	_, err = c.Leases.Acquire(ctx, when, lease.Options{})
 	c.Failed(c.t, "lease "+when, err)
-	c.Failed(c.t, "run "+when, c.Run(ctx))
 	c.Failed(c.t, "migrate "+when, c.Migrate(ctx))
 }
 
@@ -385,7 +384,9 @@ func (c *confidant) lose() {
 	c.t.Helper()
 	closed := c.db.Another(c.t)
 	c.must(closed.Close())
-	confide(c.t, c.db, closed, c.Watch).failAll("when closed")
+	over := confide(c.t, c.db, closed, c.Watch)
+	over.failAll("when closed")
+	c.Failed(c.t, "run when closed", over.Run(c.ctx()))
 	if c.db.Engine() != "postgres" {
 		return
 	}
@@ -418,6 +419,12 @@ func (c *confidant) lose() {
 	c.until("database unavailable, will retry", 1)
 	c.until("lease lost", 1)
 	far.failAll("when lost")
+	waiting, stop := context.WithCancel(c.ctx())
+	again := make(chan error, 1)
+	go func() { again <- far.Run(waiting) }()
+	c.until("waiting for the database to take connections", 1)
+	stop()
+	c.must(<-again)
 	proxy.Refuse(false) // or the worker would try for seconds to settle
 	cancel()
 	c.must(<-ended)
