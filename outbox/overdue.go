@@ -7,11 +7,16 @@ import (
 	"time"
 )
 
-// overdueHandlers are the messages whose handlers have not returned long after their time-out: they
+// overdueHandlers are the calls of handlers that have not returned long after their time-out: they
 // ignore their context, and keep their place under Concurrency until they return.
 type overdueHandlers struct {
 	mu  sync.Mutex
-	all []Position
+	all []*overdueCall
+}
+
+type overdueCall struct {
+	messages []*Message
+	returned bool // guarded by the mutex of overdueHandlers
 }
 
 // overdueAfter is how long after the time-out a handler counts as overdue: once more, at least.
@@ -21,49 +26,46 @@ const overdueAfter = time.Second
 // return then. end is to be called when it has returned.
 func (o *Outbox) bound(ctx context.Context, timeout time.Duration, messages ...*Message) (_ context.Context, end func()) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
-	var mu sync.Mutex
-	returned, counted := false, false
+	c := &overdueCall{messages: messages}
 	watch := time.AfterFunc(timeout+max(timeout, overdueAfter), func() {
-		mu.Lock()
-		defer mu.Unlock()
-		if counted = !returned; counted {
-			o.overdue.add(messages)
+		if o.overdue.add(c) {
 			m := messages[0]
 			o.log.WarnContext(ctx, "handler has not returned long after its time-out", "topic", m.Topic, "message_id", m.ID.String(), "count", len(messages), "timeout", timeout)
 		}
 	})
 	return ctx, func() {
 		cancel()
-		watch.Stop()
-		mu.Lock()
-		defer mu.Unlock()
-		if returned = true; counted {
-			o.overdue.remove(messages)
+		if !watch.Stop() {
+			o.overdue.remove(c)
 		}
 	}
 }
 
-func (h *overdueHandlers) add(messages []*Message) {
+// add adds a call unless it has returned by now.
+func (h *overdueHandlers) add(c *overdueCall) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, m := range messages {
-		h.all = append(h.all, m.Position)
+	if !c.returned {
+		h.all = append(h.all, c)
 	}
+	return !c.returned
 }
 
-func (h *overdueHandlers) remove(messages []*Message) {
+func (h *overdueHandlers) remove(c *overdueCall) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, m := range messages {
-		if i := slices.Index(h.all, m.Position); i >= 0 {
-			h.all = slices.Delete(h.all, i, i+1)
-		}
-	}
+	c.returned = true
+	h.all = slices.DeleteFunc(h.all, func(d *overdueCall) bool { return d == c })
 }
 
 // positions returns the messages, as they are now.
-func (h *overdueHandlers) positions() []int64 {
+func (h *overdueHandlers) positions() (all []int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return positions(h.all)
+	for _, c := range h.all {
+		for _, m := range c.messages {
+			all = append(all, int64(m.Position))
+		}
+	}
+	return all
 }

@@ -9,7 +9,7 @@ import (
 
 const checkExpiry = "nothing begins after it expired, or expires without that"
 
-// slow is how long after pawl's last look at the clock a handler may write that it begins: a
+// slow is how long after pawl last read the clock a handler may write that it begins: a
 // process does not always run.
 const slow = 100 * time.Millisecond
 
