@@ -7,8 +7,9 @@ DECLARE
   v_got bigint;
 BEGIN
   SELECT array_agg(held.lo), coalesce(sum(held.n), 0) INTO v_lo, v_got FROM (
-    SELECT c.lo, c.n FROM unnest(p_owner, p_lo, p_n) r(owner, lo, n), pawl.outbox_claim c
-     WHERE c.lo >= r.lo AND c.lo < r.lo + r.n AND c.lo + c.n <= r.lo + r.n AND c.owner = r.owner ORDER BY c.lo FOR NO KEY UPDATE OF c) held;
+    SELECT c.lo, c.n FROM (SELECT * FROM unnest(p_owner, p_lo, p_n) r(owner, lo, n) ORDER BY r.lo) r, LATERAL (
+      SELECT x.lo, x.n FROM pawl.outbox_claim x
+       WHERE x.lo >= r.lo AND x.lo < r.lo + r.n AND x.lo + x.n <= r.lo + r.n AND x.owner = r.owner ORDER BY x.lo FOR NO KEY UPDATE) c) held;
   IF v_got = (SELECT sum(n) FROM unnest(p_n) n) THEN
     UPDATE pawl.outbox_claim c SET locked_until = clock_timestamp() + p_lease WHERE c.lo = ANY (v_lo);
     RETURN v_got;

@@ -5,15 +5,15 @@ CREATE OR REPLACE FUNCTION pawl.outbox_unique_purge(p_lo bigint[], p_n integer[]
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off AS $f$
 DECLARE
   v_now  timestamptz := clock_timestamp();
-  v_keys text[];
+  v_tids tid[];
 BEGIN
   IF NOT EXISTS (SELECT FROM pawl.outbox_unique) THEN
     RETURN;
   END IF;
-  v_keys := ARRAY(
-    SELECT u.key FROM unnest(p_lo, p_n) g(lo, n) JOIN pawl.outbox_unique u ON u.id >= g.lo AND u.id < g.lo + g.n FOR UPDATE OF u SKIP LOCKED);
-  DELETE FROM pawl.outbox_unique u WHERE u.key = ANY (v_keys) AND (u.until IS NULL OR u.until <= v_now);
-  UPDATE pawl.outbox_unique u SET id = 0 WHERE u.key = ANY (v_keys);
-  DELETE FROM pawl.outbox_unique u WHERE u.key = ANY (ARRAY(
-    SELECT x.key FROM pawl.outbox_unique x WHERE x.id = 0 AND x.until <= v_now ORDER BY x.until LIMIT p_look FOR UPDATE SKIP LOCKED));
+  v_tids := ARRAY(
+    SELECT u.tid FROM unnest(p_lo, p_n) g(lo, n), LATERAL (
+      SELECT x.ctid AS tid FROM pawl.outbox_unique x WHERE x.id >= g.lo AND x.id < g.lo + g.n FOR UPDATE SKIP LOCKED) u);
+  PERFORM pawl.outbox_unique_free(v_tids, v_now);
+  DELETE FROM pawl.outbox_unique u WHERE u.ctid = ANY (ARRAY(
+    SELECT x.ctid FROM pawl.outbox_unique x WHERE x.id = 0 AND x.until <= v_now ORDER BY x.until LIMIT p_look FOR UPDATE SKIP LOCKED));
 END $f$;

@@ -4,7 +4,7 @@ CREATE OR REPLACE FUNCTION pawl.timer_claim_rows(p_owner uuid, p_lease interval,
 RETURNS TABLE (id bigint, timer_id uuid, key text, status smallint, due_time timestamptz, at timestamptz, retry_count integer, owner uuid, locked_until timestamptz,
   lane bigint, topic text, correlation_id text, headers text, payload bytea, created_at timestamptz, processed_at timestamptz, last_error text)
 LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
+SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
 #variable_conflict use_column
 DECLARE
   v_ids     bigint[];
