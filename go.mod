@@ -6,7 +6,6 @@ go 1.26.0
 toolchain go1.26.8
 
 require (
-	github.com/anishathalye/porcupine v1.3.1
 	github.com/golang-sql/civil v0.0.0-20220223132316-b832511892a9
 	github.com/google/uuid v1.6.0
 	github.com/jackc/pgx/v5 v5.12.0
@@ -15,7 +14,6 @@ require (
 	go.uber.org/goleak v1.3.0
 	golang.org/x/sys v0.49.0
 	modernc.org/sqlite v1.60.1
-	pgregory.net/rapid v1.3.0
 )
 
 require (

@@ -12,11 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/enginetest"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
@@ -158,7 +157,7 @@ func quickUntilEmpty() fleet.Options {
 func TestNothingIsLeftBehind(t *testing.T) {
 	w, r := newWard(), newRecord()
 	dbs := files(t, "a", "b", "fails", "hangs")
-	before := goleak.IgnoreCurrent()
+	before := enginetest.Running()
 	l := listOf(dbs[0], dbs[1], w.admits(dbs[2], fails), w.admits(dbs[3], hangs))
 	o := quick()
 	o.Engines = w.engines()
@@ -179,7 +178,9 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	cancel()
 	must(t, <-ended)
 	must(t, f.Close())
-	goleak.VerifyNone(t, before)
+	if left := before.Left(); left != "" {
+		t.Errorf("left behind:\n%s", left)
+	}
 	for _, d := range dbs {
 		if n := openFiles(t, d); n != 0 {
 			t.Errorf("%d files of %q are open", n, d.Key)

@@ -6,10 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/enginetest"
 	"github.com/bravellian/pawl/lease"
 )
 
@@ -19,7 +18,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	for _, e := range dbtest.Engines() {
 		t.Run(e.Name, func(t *testing.T) {
 			d := e.Open(t)
-			before := goleak.IgnoreCurrent()
+			before := enginetest.Running()
 			var handles []engine.DB
 			t.Run("while open", func(inner *testing.T) {
 				// Closed by hand, before the check.
@@ -32,7 +31,9 @@ func TestNothingIsLeftBehind(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			goleak.VerifyNone(t, before)
+			if left := before.Left(); left != "" {
+				t.Errorf("left behind:\n%s", left)
+			}
 		})
 	}
 }

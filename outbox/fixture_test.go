@@ -122,7 +122,6 @@ func positions(msgs []*outbox.Message) []outbox.Position {
 	return ids
 }
 
-// touched insists on what a settling call reported.
 // Redrive returns how many messages the fixture's outbox redrove.
 func (f *fixture) Redrive(ctx context.Context, filter outbox.FailedFilter) (int64, error) {
 	return changed(f.Outbox.Redrive)(ctx, filter)
@@ -141,6 +140,7 @@ func changed(act func(context.Context, outbox.FailedFilter) (outbox.Bulk, error)
 	}
 }
 
+// touched insists on what a settling call reported.
 func (f *fixture) touched(want int64) func(int64, error) {
 	return func(n int64, err error) {
 		f.t.Helper()

@@ -2,7 +2,9 @@ package outbox_test
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -139,4 +141,15 @@ func FuzzParseMessageID(f *testing.F) {
 			t.Fatalf("%q became %v for a database and %v after it", s, value, scanned)
 		}
 	})
+}
+
+// sameMessage reports whether a message was stored as it was meant.
+func sameMessage(want, got *outbox.Message) bool {
+	queue, due := cmp.Or(want.Queue, outbox.DefaultQueue), want.Due.Truncate(time.Microsecond)
+	if due.Unix() < 0 {
+		due = time.Time{} // D-8: now
+	}
+	return want.Topic == got.Topic && string(want.Payload) == string(got.Payload) && want.CorrelationID == got.CorrelationID &&
+		queue == got.Queue && want.Priority == got.Priority && maps.Equal(want.Headers, got.Headers) &&
+		due.Equal(got.Due)
 }

@@ -361,9 +361,7 @@ func (w *stressWorld) check() {
 	if c.Done != w.acked || c.Failed != w.failed || c.Done+c.Failed != int64(len(w.committed)) {
 		w.t.Errorf("counts %+v, want %d done and %d failed of %d", c, w.acked, w.failed, len(w.committed))
 	}
-	if err := places(ctx, w.d); err != nil {
-		w.t.Error(err)
-	}
+	w.d.CheckPlaces(w.t)
 	for id := range w.committed {
 		i, err := o.Find(ctx, id)
 		if err != nil {

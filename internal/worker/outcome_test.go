@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"math"
 	"os"
@@ -15,21 +14,20 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/enginetest"
 	"github.com/bravellian/pawl/internal/worker"
 )
 
+// TestMain sees that no test leaves a goroutine behind.
 func TestMain(m *testing.M) {
-	n := checks
-	if os.Getenv("PAWL_LONG") != "" {
-		n = "3000"
+	before := enginetest.Running()
+	code := m.Run()
+	if left := before.Left(); code == 0 && left != "" {
+		fmt.Fprintf(os.Stderr, "left behind:\n%s\n", left)
+		code = 1
 	}
-	if err := flag.Set("rapid.checks", n); err != nil {
-		panic(err)
-	}
-	goleak.VerifyTestMain(m)
+	os.Exit(code)
 }
 
 // exact is a policy without jitter.

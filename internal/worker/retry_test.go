@@ -2,12 +2,11 @@ package worker_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
-
-	"pgregory.net/rapid"
 
 	"github.com/bravellian/pawl/internal/worker"
 )
@@ -41,18 +40,15 @@ func TestDefaultRetryPolicy(t *testing.T) {
 
 // D-14: jitter stays within its share, is never negative, and varies.
 func TestJitterIsBounded(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		share := rapid.Float64Range(-1, 3).Draw(t, "jitter")
-		delay := time.Duration(rapid.Int64Range(-int64(time.Hour), int64(1000*time.Hour)).Draw(t, "delay"))
-		failures := rapid.IntRange(0, 1_000_000).Draw(t, "failures")
+	bounded := func(share float64, delay time.Duration, failures int) {
 		p := worker.RetryPolicy{Jitter: share, Delay: func(n int) time.Duration {
 			if n != failures {
 				t.Fatalf("asked for the delay after %d failures, want %d", n, failures)
 			}
 			return delay
 		}}
-		bounded := min(max(share, 0), 1)
-		lo, hi := time.Duration(float64(delay)*(1-bounded)), time.Duration(float64(delay)*(1+bounded))
+		part := min(max(share, 0), 1)
+		lo, hi := time.Duration(float64(delay)*(1-part)), time.Duration(float64(delay)*(1+part))
 		got := p.Wait(failures)
 		if delay <= 0 {
 			if got != 0 {
@@ -61,9 +57,17 @@ func TestJitterIsBounded(t *testing.T) {
 			return
 		}
 		if got < max(lo-time.Microsecond, 0) || got > hi+time.Microsecond {
-			t.Fatalf("Wait = %v for %v ± %v", got, delay, bounded)
+			t.Fatalf("Wait = %v for %v ± %v", got, delay, part)
 		}
-	})
+	}
+	for _, share := range []float64{-1, 0, 0.1, 0.5, 1, 3} {
+		for _, delay := range []time.Duration{-time.Hour, 0, 1, time.Second, 1000 * time.Hour} {
+			bounded(share, delay, 1_000_000)
+		}
+	}
+	for range 1000 {
+		bounded(4*rand.Float64()-1, time.Duration(rand.Int64N(int64(1000*time.Hour))), rand.IntN(1_000_000))
+	}
 	spread := map[time.Duration]bool{}
 	for range 100 {
 		spread[worker.RetryPolicy{Jitter: 0.1}.Wait(1)] = true
@@ -152,11 +156,17 @@ func FuzzErrorText(f *testing.F) {
 
 // D-23: runs are the sorted set of the ids, each once, with consecutive ones joined.
 func TestRunsAreTheSortedSet(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		id := rapid.OneOf(rapid.Int64Range(-3, 12), rapid.Int64Range(math.MaxInt64-6, math.MaxInt64),
-			rapid.Int64Range(math.MinInt64, math.MinInt64+4), rapid.Int64())
-		checkRuns(t.Fatalf, rapid.SliceOfN(id, 0, 30).Draw(t, "ids"))
-	})
+	starts := []int64{0, math.MaxInt64 - 6, math.MinInt64 + 4}
+	for range 1000 {
+		ids := make([]int64, rand.IntN(30))
+		for i := range ids {
+			ids[i] = starts[rand.IntN(3)] + rand.Int64N(10) - 4 // small ones, and both ends
+			if rand.IntN(5) == 0 {
+				ids[i] = int64(rand.Uint64())
+			}
+		}
+		checkRuns(t.Fatalf, ids)
+	}
 }
 
 // D-23: the same with fuzzed bytes.

@@ -8,9 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/bravellian/pawl/internal/enginekit/filewatch"
+	"github.com/bravellian/pawl/internal/enginetest"
 )
 
 func must(t *testing.T, err error) {
@@ -148,7 +147,7 @@ func instances(t *testing.T) (n int) {
 
 // A thousand files take one instance and one goroutine, and none when the last is closed.
 func TestOneInstance(t *testing.T) {
-	before := goleak.IgnoreCurrent()
+	before := enginetest.Running()
 	var all []*watched
 	dir := t.TempDir()
 	for i := range 1000 {
@@ -167,7 +166,9 @@ func TestOneInstance(t *testing.T) {
 	if n := instances(t); n != 0 {
 		t.Errorf("%d instances are left", n)
 	}
-	goleak.VerifyNone(t, before)
+	if left := before.Left(); left != "" {
+		t.Errorf("left behind:\n%s", left)
+	}
 }
 
 // In a bubble nothing is watched: no time would pass in it.

@@ -15,7 +15,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"go.uber.org/goleak"
 
 	"github.com/bravellian/pawl/internal/enginetest"
 	"github.com/bravellian/pawl/internal/proxytest"
@@ -355,7 +354,7 @@ func TestArmThatIsCancelledLeavesNoLock(t *testing.T) {
 func TestCloseLeavesNothingBehind(t *testing.T) {
 	p := place()(t)
 	enginetest.Migrated(t, p)
-	before := goleak.IgnoreCurrent()
+	before := enginetest.Running()
 	db, err := postgres.Open(with(testpg.URL(t), "application_name=leaves_nothing"), postgres.Options{Schema: p.Names.Schema})
 	enginetest.Must(t, err)
 	var wg sync.WaitGroup
@@ -377,7 +376,9 @@ func TestCloseLeavesNothingBehind(t *testing.T) {
 	db.Notify(enginetest.Queue)
 	s.Close()
 	enginetest.Must(t, db.Close())
-	goleak.VerifyNone(t, before)
+	if left := before.Left(); left != "" {
+		t.Errorf("left behind:\n%s", left)
+	}
 	enginetest.Until(t, "no connection is left", func() bool {
 		return enginetest.Number(t, p, `SELECT count(*) FROM pg_stat_activity WHERE application_name = 'leaves_nothing'`) == 0
 	})

@@ -8,8 +8,8 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"github.com/bravellian/pawl/internal/leasetest"
 	"github.com/bravellian/pawl/torture/internal/history"
+	"github.com/bravellian/pawl/torture/internal/leasetest"
 )
 
 const (

@@ -1,4 +1,4 @@
-package join_test
+package model_test
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package outbox_test
+package model_test
 
 import (
 	"cmp"
@@ -21,6 +21,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
@@ -112,6 +114,9 @@ type model struct {
 	owners []outbox.OwnerToken
 	minted []outbox.MessageID // every id that ever was handed out, or invented
 }
+
+// stored has the states that are stored, each at the place that is its number.
+var stored = []outbox.Status{outbox.Ready, outbox.InProgress, outbox.Done, outbox.Failed, outbox.Discarded, outbox.Expired}
 
 const (
 	retention  = time.Hour
@@ -513,16 +518,19 @@ func (m *model) exchange(rt *rapid.T) {
 		rt.Skip()
 	}
 	m.tick(time.Microsecond)
-	var s worker.Settlement
+	var fails op.OutboxFail
+	var acks op.OutboxAck
 	settle := func(id outbox.Position, owner outbox.OwnerToken, fail bool) {
-		h := worker.Held{Owner: owner, ID: id}
+		h := op.Held{Owner: owner, Lo: int64(id), N: 1}
 		if fail {
-			s.Failures = append(s.Failures, worker.Failure{Held: h, Error: "it broke"})
+			why := "it broke"
+			fails.Runs = append(fails.Runs, op.Failure{Held: h, Error: &why})
+			acks.Failed = append(acks.Failed, op.Span{Lo: h.Lo, N: h.N})
 		} else {
-			s.Acks = append(s.Acks, h)
+			acks.Runs = append(acks.Runs, h)
 		}
 	}
-	for _, id := range rapid.SliceOfNDistinct(rapid.SampledFrom(held), 1, len(held), rapid.ID).Draw(rt, "items") {
+	for _, id := range slices.Sorted(slices.Values(rapid.SliceOfNDistinct(rapid.SampledFrom(held), 1, len(held), rapid.ID).Draw(rt, "items"))) {
 		k := m.byID[id]
 		for _, owner := range k.lost {
 			if owner != k.owner { // who claims twice under one token cannot say which claim is meant
@@ -538,7 +546,15 @@ func (m *model) exchange(rt *rapid.T) {
 			k.ended = m.now()
 		}
 	}
-	if err := m.o.Settle(m.ctx(), &s); err != nil {
+	fails.Keep, fails.Count, fails.Worker, acks.Worker = 1, len(acks.Runs) == 0, workerName, workerName
+	var calls []*engine.Call // as a worker settles
+	if len(fails.Runs) > 0 {
+		calls = append(calls, engine.Ask(fails))
+	}
+	if len(acks.Runs) > 0 {
+		calls = append(calls, engine.Ask(acks))
+	}
+	if err := m.d.Do(m.ctx(), calls...); err != nil {
 		rt.Fatal(err)
 	}
 }
@@ -643,8 +659,8 @@ func (m *model) failedFilter(rt *rapid.T) (f outbox.FailedFilter, selected []*kn
 func (m *model) redrive(rt *rapid.T) {
 	f, selected := m.failedFilter(rt)
 	m.tick(time.Microsecond)
-	n, err := changed(m.o.Redrive)(m.ctx(), f)
-	wantCount(rt, n, err, len(selected))
+	done, err := m.o.Redrive(m.ctx(), f)
+	wantCount(rt, done.Changed, err, len(selected))
 	for _, k := range selected {
 		k.back(m.now())
 		k.retry, k.redrives, k.suspect = 0, k.redrives+1, 0
@@ -657,8 +673,8 @@ func (m *model) redrive(rt *rapid.T) {
 func (m *model) discard(rt *rapid.T) {
 	f, selected := m.failedFilter(rt)
 	m.tick(time.Microsecond)
-	n, err := changed(m.o.Discard)(m.ctx(), f)
-	wantCount(rt, n, err, len(selected))
+	done, err := m.o.Discard(m.ctx(), f)
+	wantCount(rt, done.Changed, err, len(selected))
 	for _, k := range selected {
 		k.status, k.ended = outbox.Discarded, m.now()
 	}
@@ -696,8 +712,8 @@ func (m *model) compare(rt *rapid.T) {
 	want := m.ids()
 	slices.Reverse(want)
 	m.compareList(rt, all, want, "all")
-	if err := places(m.ctx(), m.d.Database); err != nil { // rule 1 of the layout
-		rt.Fatal(err)
+	if m.d.CheckPlaces(m.t); m.t.Failed() {
+		rt.Fatal("a message is not in exactly one place")
 	}
 	ask := []func(*rapid.T){m.compareCounts, m.compareStates, m.compareOne, m.compareView}
 	ask[rapid.IntRange(0, len(ask)-1).Draw(rt, "ask")](rt)
@@ -860,28 +876,4 @@ func (m *model) compareView(rt *rapid.T) {
 	if err := rows.Err(); err != nil || seen != len(m.byID) {
 		rt.Fatalf("the view has %d rows, %v, want %d", seen, err, len(m.byID))
 	}
-}
-
-// places says whether every message is in exactly one place, and no place has
-// anything else.
-func places(ctx context.Context, d dbtest.Database) error {
-	covers := func(table string) string {
-		return "(SELECT count(*) FROM " + d.Table(table) + " r WHERE r.lo <= m.id AND m.id < r.lo + r.n)"
-	}
-	dead := "(SELECT count(*) FROM " + d.Table("outbox_exception") + " e WHERE e.id = m.id AND e.status >= 3)"
-	var homeless int
-	err := d.SQL.QueryRowContext(ctx, "SELECT count(*) FROM "+d.Table("outbox_message")+" m WHERE "+
-		covers("outbox_ready")+"+"+covers("outbox_claim")+"+"+covers("outbox_done")+"+"+dead+" <> 1").Scan(&homeless)
-	if err != nil || homeless > 0 {
-		return errors.Join(fmt.Errorf("%d messages are not in exactly one place", homeless), err)
-	}
-	sum := func(table string) string { return "(SELECT coalesce(sum(n), 0) FROM " + d.Table(table) + ")" }
-	var placed, stored, strays int
-	err = d.SQL.QueryRowContext(ctx, "SELECT "+sum("outbox_ready")+"+"+sum("outbox_claim")+"+"+sum("outbox_done")+
-		"+(SELECT count(*) FROM "+d.Table("outbox_exception")+" WHERE status >= 3), (SELECT count(*) FROM "+d.Table("outbox_message")+"),"+
-		"(SELECT count(*) FROM "+d.Table("outbox_exception")+" e WHERE NOT EXISTS (SELECT 1 FROM "+d.Table("outbox_message")+" m WHERE m.id = e.id))").Scan(&placed, &stored, &strays)
-	if err != nil || placed != stored || strays > 0 {
-		return errors.Join(fmt.Errorf("%d places for %d messages, %d strays", placed, stored, strays), err)
-	}
-	return nil
 }

@@ -1,6 +1,7 @@
-package lease_test
+package model_test
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"sync"
@@ -12,8 +13,9 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"github.com/bravellian/pawl/internal/dbtest"
-	"github.com/bravellian/pawl/internal/leasetest"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/lease"
+	"github.com/bravellian/pawl/torture/internal/leasetest"
 )
 
 // D-60, D-61, D-62, D-64: eight contenders, each with a database handle of its
@@ -32,13 +34,16 @@ func testHistoryOfContenders(t *testing.T, e dbtest.Engine) {
 }
 
 func contend(t *testing.T, e dbtest.Engine, d, limit time.Duration) {
-	f := open(t, e)
-	f.effects()
+	db := e.Open(t)
+	if _, err := db.SQL.ExecContext(t.Context(), "CREATE TABLE "+db.Table("effects")+" (token BIGINT NOT NULL)"); err != nil {
+		t.Fatal(err)
+	}
 	var all history
 	var wg sync.WaitGroup
 	start := time.Now()
 	for i := range 8 {
-		c := &contender{fixture: f.another(), client: i, all: &all, d: d, rnd: rand.New(rand.NewPCG(7, uint64(i)))}
+		gate := &gate{DB: db.Another(t)}
+		c := &contender{Leases: lease.New(gate, lease.ManagerOptions{}), t: t, db: db, gate: gate, client: i, all: &all, d: d, rnd: rand.New(rand.NewPCG(7, uint64(i)))}
 		wg.Go(func() {
 			for time.Since(start) < limit || all.poor() && time.Since(start) < 5*limit {
 				c.round()
@@ -51,7 +56,10 @@ func contend(t *testing.T, e dbtest.Engine, d, limit time.Duration) {
 
 // contender is one of those who want the lease.
 type contender struct {
-	*fixture
+	*lease.Leases
+	t      *testing.T
+	db     dbtest.Database
+	gate   *gate // before the leases
 	client int
 	all    *history
 	d      time.Duration
@@ -67,7 +75,7 @@ func (c *contender) round() {
 	var l *lease.Lease
 	c.all.record(c.client, func() leasetest.Event {
 		var err error
-		l, err = c.Acquire(c.ctx(), name, lease.Options{Duration: c.d})
+		l, err = c.Acquire(c.t.Context(), "close-books", lease.Options{Duration: c.d})
 		if err != nil && !errors.Is(err, lease.ErrHeld) {
 			c.t.Error(err)
 		}
@@ -85,7 +93,7 @@ func (c *contender) round() {
 		c.writes(l)
 	}
 	c.all.record(c.client, func() leasetest.Event {
-		if err := l.Close(c.ctx()); err != nil {
+		if err := l.Close(c.t.Context()); err != nil {
 			c.t.Error(err)
 		}
 		return leasetest.Event{Kind: leasetest.Closed, Token: nth(l.Token()), OK: true}
@@ -110,13 +118,50 @@ func (c *contender) pause(l *lease.Lease) {
 	c.all.record(c.client, func() leasetest.Event {
 		return leasetest.Event{Kind: leasetest.Expired, Token: nth(l.Token()), OK: true}
 	})
-	c.gate.Block("lease/renew")
+	c.gate.shut.Store(true)
 	c.think(2 * c.d)
-	c.gate.Rule("lease/renew", nil)
+	c.gate.shut.Store(false)
 	c.all.record(c.client, func() leasetest.Event {
-		return leasetest.Event{Kind: leasetest.Renewed, Token: nth(l.Token()), OK: l.Renew(c.ctx()) == nil}
+		return leasetest.Event{Kind: leasetest.Renewed, Token: nth(l.Token()), OK: l.Renew(c.t.Context()) == nil}
 	})
 }
+
+// write makes an effect under a lease's guard and returns the guard's error.
+func (c *contender) write(l *lease.Lease) error {
+	tx := c.db.Begin(c.t)
+	defer tx.Rollback()
+	if err := l.Guard(c.t.Context(), tx); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(c.t.Context(), "INSERT INTO "+c.db.Table("effects")+" VALUES ($1)", l.Token())
+	if err == nil {
+		err = tx.Commit()
+	}
+	if err != nil {
+		c.t.Error(err)
+	}
+	return nil
+}
+
+// gate lets no renewal pass while it is shut.
+type gate struct {
+	engine.DB
+	shut atomic.Bool
+}
+
+func (g *gate) Do(ctx context.Context, calls ...*engine.Call) error {
+	if g.shut.Load() && calls[0].Name() == "lease/renew" {
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}
+	return g.DB.Do(ctx, calls...)
+}
+
+// Unwrap returns the database behind the gate.
+func (g *gate) Unwrap() engine.DB { return g.DB }
+
+// nth is the number of a grant in its token.
+func nth(token int64) int64 { return token & (1<<engine.TokenBits - 1) }
 
 // history is what all contenders saw, in an order that respects time.
 type history struct {

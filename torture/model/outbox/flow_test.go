@@ -1,7 +1,8 @@
-package outbox_test
+package model_test
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -23,7 +24,8 @@ import (
 func TestFlowModel(t *testing.T) {
 	checks(t, 80) // before others run beside this: it sets a flag of the process
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
-		f := open(t, e)
+		db := e.Open(t)
+		f := &fixture{Outbox: outbox.New(db, outbox.Options{}), t: t, db: db}
 		rapid.Check(t, func(rt *rapid.T) {
 			for _, table := range []string{"message", "ready", "claim", "done", "exception", "order", "unique", "limit", "limit_claim"} {
 				f.exec("DELETE FROM " + f.db.Table("outbox_"+table))
@@ -74,7 +76,11 @@ func (m *flowModel) enqueueOne(rt *rapid.T) {
 	if err != nil || again != (earlier >= 0) {
 		rt.Fatalf("enqueued: duplicate %v, %v; want %v", again, err, earlier >= 0)
 	}
-	msg.at = m.find(id).Position
+	info, err := m.Find(m.ctx(), id)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	msg.at = info.Position
 	if earlier < 0 {
 		m.open = append(m.open, msg)
 	} else if msg.at != m.open[earlier].at {
@@ -262,5 +268,49 @@ func (m *flowModel) drain(rt *rapid.T) {
 	m.db.CheckPlaces(m.t)
 	if c, err := m.Count(m.ctx()); err != nil || c.Ready+c.Scheduled+c.InProgress != 0 {
 		rt.Fatalf("%+v, %v", c, err)
+	}
+}
+
+// fixture is an outbox on a database of its own.
+type fixture struct {
+	*outbox.Outbox
+	t  *testing.T
+	db dbtest.Database
+}
+
+func (f *fixture) ctx() context.Context { return f.t.Context() }
+
+func (f *fixture) exec(statement string) {
+	f.t.Helper()
+	if _, err := f.db.SQL.ExecContext(f.ctx(), statement); err != nil {
+		f.t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// claim claims up to n messages under a fresh token.
+func (f *fixture) claim(n int) (outbox.OwnerToken, []*outbox.Message) {
+	f.t.Helper()
+	owner := outbox.NewOwnerToken()
+	msgs, err := f.Claim(f.ctx(), owner, time.Minute, n)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return owner, msgs
+}
+
+// lapse makes the leases of all claims end.
+func (f *fixture) lapse() {
+	f.t.Helper()
+	past := map[bool]string{true: "1", false: "'2000-01-01'"}[f.db.Engine() == "sqlite"]
+	f.exec("UPDATE " + f.db.Table("outbox_claim") + " SET locked_until = " + past)
+}
+
+// touched insists on what a settling call reported.
+func (f *fixture) touched(want int64) func(int64, error) {
+	return func(n int64, err error) {
+		f.t.Helper()
+		if err != nil || n != want {
+			f.t.Fatalf("touched %d messages, want %d: %v", n, want, err)
+		}
 	}
 }
