@@ -142,12 +142,22 @@ func SQLiteAt(t testing.TB, path string, opts sqlite.Options) *sqlite.DB {
 // OpenPostgres returns a database in a schema of its own.
 func OpenPostgres(t testing.TB) Database {
 	t.Helper()
-	opts := postgres.Options{Schema: "t_" + strings.ReplaceAll(uuid.NewString(), "-", "")}
+	s, used := take()
+	if !used {
+		s.name = "t_" + strings.ReplaceAll(uuid.NewString(), "-", "")
+	}
+	opts := postgres.Options{Schema: s.name}
 	db := PostgresAt(t, opts)
-	Migrate(t, db)
 	pool := stdlib.OpenDBFromPool(db.Pool())
+	if !used {
+		Migrate(t, db)
+		var err error
+		if s.made, err = look(t.Context(), pool, s.name); err != nil {
+			t.Fatal(err)
+		}
+	}
 	t.Cleanup(func() {
-		drop(t, pool, opts.Schema)
+		giveBack(t, pool, s)
 		_ = pool.Close()
 	})
 	return Database{

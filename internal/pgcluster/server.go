@@ -53,6 +53,7 @@ func (c *Cluster) configure(extra map[string]string) error {
 		"max_connections":         "200",
 		"timezone":                "UTC",
 		"log_timezone":            "UTC",
+		"cluster_name":            "pawl-test", // dbtest leaves schemas on it for the next test
 	}
 	maps.Copy(settings, extra)
 
