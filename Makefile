@@ -90,7 +90,7 @@ test: cc static test-narrow ## everything that has to pass: vet, build, requirem
 .PHONY: test-sqlserver
 test-sqlserver: ## every suite on the SQL Server that PAWL_TEST_SQLSERVER names (docs/sqlserver.md)
 	@test -n "$$PAWL_TEST_SQLSERVER" || { echo "PAWL_TEST_SQLSERVER is not set (docs/sqlserver.md)"; exit 1; }
-	$(TESTSERVER) go test -overlay sqlserver/testdata/suites/overlay.json $(VETTED) -timeout 60m -skip '/^(sqlite|postgres)$$' ./... ./metrics/... ./sqlserver/...
+	$(TESTSERVER) go test -overlay sqlserver/testdata/suites/overlay.json $(VETTED) -timeout 60m -skip '/^(sqlite|postgres)$$' ./... ./metrics/... ./sink/webhook/... ./sqlserver/... ./traces/...
 
 # What measures memory and round trips, which the race detector changes, and the long simulations of
 # fleets, which took 53 s of processor time with it and 9 s without: they run beside the command line.
