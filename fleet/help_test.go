@@ -16,15 +16,13 @@ import (
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/internal/replaytest"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
-	"github.com/bravellian/pawl/internal/sql/sqlserver"
 	"github.com/bravellian/pawl/outbox"
 )
 
 func engines() map[string]engine.Opener {
-	return map[string]engine.Opener{"postgres": postgres.OpenURL, "sqlite": sqlite.OpenURL, "sqlserver": sqlserver.OpenURL}
+	return map[string]engine.Opener{"postgres": postgres.OpenURL, "sqlite": sqlite.OpenURL}
 }
 
 // list is a discovery that a test changes.
@@ -105,25 +103,6 @@ func files(t testing.TB, keys ...string) []fleet.Database {
 	for _, key := range keys[1:] {
 		d := blank(t, key)
 		must(t, os.WriteFile(pathOf(d), empty, 0o600))
-		dbs = append(dbs, d)
-	}
-	return dbs
-}
-
-// sqlServers are stores on the engine for SQL Server, without one: behind the wire SQLite
-// does what each is asked for.
-func sqlServers(t testing.TB, n int) (dbs []fleet.Database) {
-	t.Helper()
-	texts, err := sqlserver.Texts()
-	must(t, err)
-	for i := range n {
-		behind := dbtest.SQLiteAt(t, filepath.Join(t.TempDir(), "behind.db"), sqlite.Options{})
-		must(t, behind.Migrate(t.Context()))
-		d := fleet.Database{Key: fmt.Sprintf("ms%02d", i), URL: replaytest.New(t, texts, behind).URL()}
-		db, err := sqlserver.Open(d.URL)
-		must(t, err)
-		must(t, db.Migrate(t.Context()))
-		must(t, db.Close())
 		dbs = append(dbs, d)
 	}
 	return dbs

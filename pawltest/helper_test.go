@@ -13,27 +13,18 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/postgres"
-	"github.com/bravellian/pawl/internal/testmssql"
 	"github.com/bravellian/pawl/internal/testpg"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/pawltest"
 )
 
 // each runs a test on every engine, side by side.
-func each(t *testing.T, test func(t *testing.T, open func(testing.TB, ...pawltest.Options) *pawltest.DB)) {
+func each(t *testing.T, test func(t *testing.T, open opener)) {
 	t.Helper()
-	t.Run("sqlite", func(t *testing.T) {
-		t.Parallel()
-		test(t, pawltest.New)
-	})
-	t.Run("postgres", func(t *testing.T) {
-		t.Parallel()
-		test(t, onPostgres)
-	})
-	if url, ok := testmssql.URL(); ok {
-		t.Run("sqlserver", func(t *testing.T) {
+	for name, open := range engines() {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test(t, func(t testing.TB, opts ...pawltest.Options) *pawltest.DB { return pawltest.SQLServer(t, url, opts...) })
+			test(t, open)
 		})
 	}
 }

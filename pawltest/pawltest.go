@@ -83,6 +83,16 @@ func New(t testing.TB, opts ...Options) *DB {
 	return d
 }
 
+// On is for package sqlservertest; programs cannot call it. It returns a database over one
+// that was opened for the test, whose tables have these names.
+func On(_ access.Key, t testing.TB, db engine.DB, pool *sql.DB, names engine.Names, o Options) *DB {
+	t.Helper()
+	d := &DB{Engine: db, sql: pool, queries: sqlserverQueries(names)}
+	d.Clock = &Clock{t: t, read: func() time.Time { return serverTime(t, db) }}
+	d.build(t, o)
+	return d
+}
+
 func options(t testing.TB, opts []Options) Options {
 	t.Helper()
 	o, err := engine.Option(opts)

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
-	impl "github.com/bravellian/pawl/internal/sql/sqlserver"
+	impl "github.com/bravellian/pawl/sqlserver/internal/sqlserver"
 )
 
 // Options configure a database. The zero value is right for most programs.

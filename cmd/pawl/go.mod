@@ -7,6 +7,7 @@ require (
 	github.com/bravellian/pawl v0.0.0
 	github.com/bravellian/pawl/metrics v0.0.0
 	github.com/bravellian/pawl/sink/webhook v0.0.0
+	github.com/bravellian/pawl/sqlserver v0.0.0
 	github.com/bravellian/pawl/torture v0.0.0
 	github.com/google/uuid v1.6.0
 	github.com/jackc/pgx/v5 v5.12.0

@@ -19,7 +19,6 @@ import (
 	"github.com/bravellian/pawl/internal/enginetest"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
-	"github.com/bravellian/pawl/internal/testmssql"
 	"github.com/bravellian/pawl/internal/testpg"
 )
 
@@ -28,16 +27,6 @@ type Engine struct {
 	Name string
 	// Open returns a fresh, migrated database that is closed with the test.
 	Open func(t testing.TB) Database
-}
-
-// Engines are all engines there are; SQL Server is one where the environment names a
-// server: see testmssql.
-func Engines() []Engine {
-	all := []Engine{{"sqlite", OpenSQLite}, {"postgres", OpenPostgres}}
-	if _, ok := testmssql.URL(); ok {
-		all = append(all, Engine{"sqlserver", OpenSQLServer})
-	}
-	return all
 }
 
 // EachEngine runs a test on every engine, side by side.
@@ -56,6 +45,18 @@ func Each(t *testing.T, test func(t *testing.T, e Engine)) {
 	t.Helper()
 	t.Parallel()
 	EachEngine(t, test)
+}
+
+// Named returns the engine of a name. The test is skipped where the suites do not run on it.
+func Named(t testing.TB, name string) Engine {
+	t.Helper()
+	for _, e := range Engines() {
+		if e.Name == name {
+			return e
+		}
+	}
+	t.Skipf("not run on %s: make test-%s does", name, name)
+	return Engine{}
 }
 
 // Database is one database under test.

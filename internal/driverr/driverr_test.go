@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
-	mssql "github.com/microsoft/go-mssqldb"
 	_ "modernc.org/sqlite" // for its errors
 
 	"github.com/bravellian/pawl"
@@ -41,12 +40,6 @@ func TestRetryable(t *testing.T) {
 		{&pgconn.PgError{Code: "23505"}, false},
 		{fields{'C': "40001"}, true},
 		{fields{'C': "23505"}, false},
-		{mssql.Error{Number: 1205}, true},
-		{mssql.Error{Number: 1222}, true},
-		{mssql.Error{Number: 3960}, true},
-		{mssql.Error{Number: 3998, All: []mssql.Error{{Number: 1205}, {Number: 3998}}}, true},
-		{mssql.Error{Number: 3998, All: []mssql.Error{{Number: 2627}, {Number: 3998}}}, false},
-		{mssql.Error{Number: 2627}, false},
 		{busy(t), true},
 		{coded(517), true}, // SQLITE_BUSY_SNAPSHOT
 		{coded(2067), false},

@@ -117,11 +117,14 @@ func text(e ast.Expr) (string, bool) {
 	return s, err == nil
 }
 
-// tool reports whether a directory below internal is one of the tools and test suites.
+// tool reports whether a directory below internal is one of the tools and test suites, or one
+// of sqlserver's.
 func tool(dir string) bool {
+	if test, own := strings.CutPrefix(dir, "sqlserver/internal/"); own {
+		return test != "sqlserver"
+	}
 	return slices.Contains([]string{
-		"apt", "canary", "checker", "cmd", "dbtest", "driverstest", "enginetest", "guide", "logs", "nobody", "outboxtest", "pgcluster", "proxytest", "replaytest", "tdstest",
-		"testmssql", "testpg", "tsqltest",
+		"apt", "canary", "checker", "cmd", "dbtest", "driverstest", "enginetest", "fleettest", "guide", "logs", "nobody", "outboxtest", "pgcluster", "proxytest", "testpg",
 	}, strings.Split(dir, "/")[1])
 }
 

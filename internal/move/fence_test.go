@@ -15,7 +15,6 @@ import (
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/move"
-	"github.com/bravellian/pawl/internal/testmssql"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/lease"
@@ -175,10 +174,7 @@ func movesBehind(t *testing.T, old, new dbtest.Database, tx interface{ Commit() 
 
 // D-257: so it is on SQL Server.
 func TestOpenTransactionsEndFirstOnSQLServer(t *testing.T) {
-	if _, ok := testmssql.URL(); !ok {
-		t.Skip("not run: " + testmssql.Variable + " is not set")
-	}
-	old, new := dbtest.OpenSQLServer(t), dbtest.OpenSQLite(t)
+	old, new := dbtest.Named(t, "sqlserver").Open(t), dbtest.OpenSQLite(t)
 	ctx := t.Context()
 	p := open(t, old)
 	tx := old.Begin(t)

@@ -13,7 +13,6 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/move"
-	"github.com/bravellian/pawl/internal/testmssql"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -66,12 +65,10 @@ func (f *failing) RemoveFence(ctx context.Context, fence engine.Fence, tables []
 // was, and the result is the same.
 func TestResume(t *testing.T) {
 	t.Parallel()
-	pairs := map[string][2]func(testing.TB) dbtest.Database{
-		"sqlite-sqlite": {dbtest.OpenSQLite, dbtest.OpenSQLite}, "postgres-sqlite": {dbtest.OpenPostgres, dbtest.OpenSQLite}, "sqlite-postgres": {dbtest.OpenSQLite, dbtest.OpenPostgres},
-	}
-	if _, ok := testmssql.URL(); ok {
-		pairs["sqlserver-sqlite"] = [2]func(testing.TB) dbtest.Database{dbtest.OpenSQLServer, dbtest.OpenSQLite}
-		pairs["sqlite-sqlserver"] = [2]func(testing.TB) dbtest.Database{dbtest.OpenSQLite, dbtest.OpenSQLServer}
+	pairs := map[string][2]dbtest.Engine{}
+	lite := dbtest.Engines()[0]
+	for _, e := range dbtest.Engines() {
+		pairs[e.Name+"-"+lite.Name], pairs[lite.Name+"-"+e.Name] = [2]dbtest.Engine{e, lite}, [2]dbtest.Engine{lite, e}
 	}
 	for name, pair := range pairs {
 		t.Run(name, func(t *testing.T) {
@@ -81,7 +78,7 @@ func TestResume(t *testing.T) {
 				step = 9
 			}
 			for at := 1; ; at += step {
-				if writes := resumeAt(t, pair[0](t), pair[1](t), at, at/step%2 == 0); writes < at {
+				if writes := resumeAt(t, pair[0].Open(t), pair[1].Open(t), at, at/step%2 == 0); writes < at {
 					if at < 20 {
 						t.Errorf("a move has %d writes: the test shows little", writes)
 					}

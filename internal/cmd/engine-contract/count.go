@@ -65,9 +65,9 @@ func count(root string) (*contract, error) {
 		c.common.add(n)
 	}
 	for _, f := range []struct{ name, path string }{
-		{"sqlite", "internal/sql/sqlite/anydriver"}, {"postgres", "internal/sql/postgres"}, {"sqlserver", "internal/sql/sqlserver"},
+		{"sqlite", "internal/sql/sqlite/anydriver"}, {"postgres", "internal/sql/postgres"}, {"sqlserver", "sqlserver/internal/sqlserver"},
 	} {
-		e, err := c.engine(filepath.Join(root, f.path), f.name)
+		e, err := c.engine(root, filepath.Join(root, f.path), f.name)
 		if err != nil {
 			return nil, err
 		}
@@ -77,7 +77,7 @@ func count(root string) (*contract, error) {
 }
 
 // engine counts an engine's folder.
-func (c *contract) engine(dir, name string) (*own, error) {
+func (c *contract) engine(root, dir, name string) (*own, error) {
 	e := &own{name: name}
 	for i := range c.operations {
 		o := &c.operations[i]
@@ -97,7 +97,7 @@ func (c *contract) engine(dir, name string) (*own, error) {
 			return nil, err
 		}
 	}
-	if err := e.split(dir); err != nil {
+	if err := e.split(root, dir); err != nil {
 		return nil, err
 	}
 	var sql amount
@@ -130,9 +130,9 @@ var call = regexp.MustCompile(`EXEC (?:@\w+ = )?pawl\.([a-z_0-9]+)|pawl\.([a-z_0
 
 // split tells the routines that an engine's statements, views and macros need, and what those
 // call in turn, from those that only programs call.
-func (e *own) split(dir string) error {
+func (e *own) split(root, dir string) error {
 	texts := map[string]string{}
-	for _, pattern := range []string{filepath.Join(dir, "*/*.sql"), filepath.Join(dir, "*.go"), filepath.Join(dir, "../../engine/op/*/*.sql")} {
+	for _, pattern := range []string{filepath.Join(dir, "*/*.sql"), filepath.Join(dir, "*.go"), filepath.Join(root, "internal/engine/op/*/*.sql")} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
 			return err

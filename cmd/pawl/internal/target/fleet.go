@@ -20,7 +20,7 @@ import (
 	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
-	"github.com/bravellian/pawl/internal/sql/sqlserver"
+	"github.com/bravellian/pawl/sqlserver"
 )
 
 const (
@@ -175,7 +175,7 @@ func (t Target) rows(ctx context.Context, query string) ([]fleet.Database, error
 			return nil, err
 		}
 		defer func() { _ = db.Close() }() // it was only read
-		return fleet.Table(db.SQL(), query).Discover(ctx)
+		return fleet.Table(sqlserver.SQL(db), query).Discover(ctx)
 	}
 	if t.postgres == "" {
 		return t.rowsOfFile(ctx, query)

@@ -20,7 +20,7 @@ import (
 	"github.com/bravellian/pawl/internal/enginekit/dsn"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
-	"github.com/bravellian/pawl/internal/sql/sqlserver"
+	"github.com/bravellian/pawl/sqlserver"
 )
 
 const (
@@ -232,11 +232,22 @@ func (t Target) Script(from, to int) (text, engine string, err error) {
 		return text, "postgres", err
 	}
 	if t.sqlserver != "" {
-		text, err = sqlserver.Script(from, to, sqlserver.Options{Schema: t.names.Schema, Prefix: t.names.Prefix})
+		text, err = t.sqlserverScript(from, to)
 		return text, "sqlserver", err
 	}
 	text, err = sqlite.Script(from, to, sqlite.Options{Prefix: t.names.Prefix})
 	return text, "sqlite", err
+}
+
+// sqlserverScript opens a database, which connects to no server yet.
+func (t Target) sqlserverScript(from, to int) (string, error) {
+	db, err := t.Open(Options{})
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = db.Close() }()
+	m, _ := engine.As[engine.Migrator](db)
+	return m.Script(from, to)
 }
 
 func isDir(path string) bool {
