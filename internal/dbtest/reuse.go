@@ -1,7 +1,6 @@
 package dbtest
 
 import (
-
 	"context"
 	"database/sql"
 	"strings"
