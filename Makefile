@@ -11,7 +11,7 @@ INMEMORY     := $(shell [ "$$(df -kP /dev/shm 2>/dev/null | awk 'NR == 2 { print
 SETTINGS     := $(INMEMORY) -set fsync=off -set full_page_writes=off
 TESTSERVER   := $(WITHPOSTGRES) $(SETTINGS) --
 
-# The versions of PostgreSQL that everything has to pass on. make test runs on the
+# The versions of PostgreSQL that everything has to pass on. make check runs on the
 # one that is installed and what is PostgreSQL's own on the newest as well.
 VERSIONS := 15 16 17 18
 NEWEST   := $(lastword $(VERSIONS))
@@ -26,25 +26,19 @@ HUGO := CGO_ENABLED=0 go run github.com/gohugoio/hugo@v0.165.0
 # The packages whose tests take longest begin first, so that in the end nothing
 # waits for one of them alone. "work" is every package of every module in go.work,
 # where "./..." ends at the border of a module.
-PACKAGES := ./outbox ./job ./join work
-# The command line is tested beside them, without the race detector but in
-# test-long: its goroutines are those of the packages below it, and its parser makes
-# the grammar anew for every command. With it these tests took 150 s instead of 67,
-# on a busy machine 320. So are those that have no goroutines at all: hashes of
-# passwords, the parser of T-SQL, tools.
-FACE  := github.com/bravellian/pawl/cmd/pawl
-PLAIN := $(FACE) $(FACE)/internal/people github.com/bravellian/pawl/sqlserver/internal/sqlserver github.com/bravellian/pawl/internal/cmd/.* \
-	github.com/bravellian/pawl/internal/interleave github.com/bravellian/pawl/internal/move # SQL, called from one place
-# The dashboard in a browser is tested later, beside what waits more than it works.
-BROWSER := github.com/bravellian/pawl/ui/browsertest
-# So are the brokers, which are programs of their own, and the site.
-BROKERS := github.com/bravellian/pawl/sink/watermill/brokertest
-SITE    := github.com/bravellian/pawl/ui/browsertest/site
-# And the examples: what their READMEs show is built and run, as whole programs.
-EXAMPLES := github.com/bravellian/pawl/examples/.*
-# And torture, whose processes are programs of their own too.
-TORTURE := github.com/bravellian/pawl/torture
-APART   := $(foreach p,$(PLAIN) $(BROWSER) $(BROKERS) $(SITE) $(EXAMPLES) $(TORTURE),-e '$(p)')
+P        := github.com/bravellian/pawl
+PACKAGES := ./internal/sql/postgres $(P)/cmd/pawl ./outbox ./admin ./fleet ./join work
+# What is a leg of its own: a browser, brokers, the site, examples, which are whole programs, and torture.
+APART := $(P)/ui/browsertest $(P)/ui/browsertest/site $(P)/sink/watermill/brokertest $(P)/examples/.* $(P)/torture
+# Tested without the race detector: the command line, whose goroutines are those of the packages below it
+# and whose parser makes the grammar anew for every command (with it 150 s in place of 67), hashes of
+# passwords, tools, and SQL that is called from one place.
+PLAIN := $(P)/cmd/pawl.* $(P)/sqlserver/internal/.* $(P)/internal/cmd/.* $(P)/internal/interleave $(P)/internal/move $(P)/internal/guide \
+	$(P)/internal/docblocks $(P)/internal/pgcluster
+# What make test leaves to make check beside them: tools, SQL Server, what checks the tests themselves.
+LATER := $(P)/sqlserver.* $(P)/torture.* $(P)/bench.* $(P)/internal/cmd/.* $(P)/internal/interleave $(P)/internal/guide $(P)/internal/docblocks \
+	$(P)/internal/pgcluster
+listed = $$(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' $(PACKAGES) | awk '!seen[$$0]++' | grep $(1) $(foreach p,$(2),-e '^$(p)$$'))
 
 # The race detector watches all Go code but SQLite itself, which is C translated to
 # Go: its memory is its own, and it locks what threads share. Watching it as well
@@ -64,6 +58,8 @@ FUZZTIME ?= 10s
 
 .DEFAULT_GOAL := help
 
+space := $() $()
+
 .PHONY: help
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -79,8 +75,16 @@ test-narrow: ## what can be tested of 32-bit machines without a server
 	GOARCH=386 go build ./outbox ./join ./inbox ./timer ./job ./lease ./fleet
 
 .PHONY: test
-test: cc static test-narrow ## everything that has to pass: vet, build, requirements, tests with the race detector
-	@$(TESTSERVER) $(MAKE) --no-print-directory -j2 test-packages test-face
+test: ## what pins behaviour, on SQLite and PostgreSQL: five minutes on two cores
+	@$(TESTSERVER) $(MAKE) --no-print-directory test-behaviour
+
+.PHONY: test-behaviour
+test-behaviour:
+	go test $(LEAN) $(AT_ONCE) $(VETTED) -timeout 15m -skip '$(LONG)' $(call listed,-v,$(APART) $(LATER))
+
+.PHONY: check
+check: cc static test-narrow ## all else: the race detector, faults, browser, brokers, drivers, a second PostgreSQL, the site
+	@$(TESTSERVER) $(MAKE) --no-print-directory -j2 check-race check-plain
 	@$(TESTSERVER) $(MAKE) --no-print-directory -j2 test-newest test-drivers test-browser test-brokers test-examples
 	@$(MAKE) --no-print-directory -j2 test-site test-torture
 	@test -n "$$PAWL_TEST_SQLSERVER" || echo "SQL Server: not run; make test-sqlserver does (docs/sqlserver.md)"
@@ -92,18 +96,33 @@ test-sqlserver: ## every suite on the SQL Server that PAWL_TEST_SQLSERVER names 
 	@test -n "$$PAWL_TEST_SQLSERVER" || { echo "PAWL_TEST_SQLSERVER is not set (docs/sqlserver.md)"; exit 1; }
 	$(TESTSERVER) go test -overlay sqlserver/testdata/suites/overlay.json $(VETTED) -timeout 60m -skip '/^(sqlite|postgres)$$' ./... ./metrics/... ./sink/webhook/... ./sqlserver/... ./traces/...
 
-# What measures memory and round trips, which the race detector changes, and the long simulations of
-# fleets, which took 53 s of processor time with it and 9 s without: they run beside the command line.
-MEASURED := ^Test(CostOfAMessage|Idle(File|Schema)IsCheap|Simulated(Budgets|Fairness|Sickness|SilentServer|Outage))$$
+# What make test leaves to make check: faults under load, processes that are killed, servers of their own,
+# simulations, what reads every statement or every page. The list is by name, so a test that gets another
+# name runs in both.
+LONG := ^(Test($(subst $(space),|,$(strip \
+	OneHotValue ConformanceWithoutPreparedStatements NothingOfPublicIsCalled CallsEndWhenTheServerDoesNotAnswer SilentChannelIsNoticed EverythingIsSentOverTLS \
+	LimitUnderFire OrderUnderFire RateOverAMinute StressOnPostgres StressOnSQLite PoisonAmongMany RunFailsWhatKillsItsWorker ExpiredClaimOfDeletedMessages \
+	DumpPutBackAndServerKilled Failover SynchronousFailover AsynchronousFailover ReadOnlyPrimary NameThatLeadsElsewhere PositionsThatAreTaken \
+	OneOfThreeClustersDies ProcessesSharePostgres DeletedFileStaysDeleted PairsOfProcessesShareFiles ProcessesShareFiles MoveUnderLoad ConnectionsAreBounded \
+	SilentServer TenantCanaries Simulate Simulated.* Idle.*IsCheap \
+	OldConnectionsGoSilent CutConnection BlackHole SlowConnection GuardKeepsOut WaitCrashBetweenSteps DeleteMiddle PutMeanwhile TenYears Resume \
+	FiresInDueOrder FiresInTime ChangesWhileAsleep ProcessesOnPostgres ExamineJoinsStayOver ExaminePostgresOfItsOwn \
+	OperatingGuide NoCommandSteersATerminal Demo Torture OversizeInputTakesNoMemory DrainSaysWhatIsLeft CommandsTell.* DocumentedCommands BadCommands ManPages \
+	LeaseRun.* MendByFilter BulkKilledWorker KilledWorkerIsRedelivered)))|FuzzOpen|FuzzRequests)$$
+LEAN := -ldflags=-w # the linker leaves out what debuggers read
 
-.PHONY: test-packages
-test-packages: # every process under the race detector waits a second at its end by default
-	GORACE=atexit_sleep_ms=50 go test $(RACE) $(AT_ONCE) $(VETTED) -timeout 25m -skip '$(MEASURED)' $$(go list $(PACKAGES) | grep -vx $(APART))
+# What measures memory, round trips and rows, which the race detector changes, and what waits for servers of
+# its own. Long simulations of fleets took 53 s of processor time with it and 9 s without.
+MEASURED := ^Test(CostOfAMessage|Idle(File|Schema)IsCheap|Simulated(Budgets|Fairness|Sickness|SilentServer|Outage)|OneHotValue|ConformanceWithoutPreparedStatements|NothingOfPublicIsCalled|DumpPutBackAndServerKilled|.*[fF]ailover|ReadOnlyPrimary|PositionsThatAreTaken)$$
 
-.PHONY: test-face
-test-face:
-	go test $(VETTED) -parallel 4 -timeout 25m $$(go list work | grep -x $(foreach p,$(PLAIN),-e '$(p)'))
-	go test $(VETTED) -timeout 10m -run '$(MEASURED)' ./outbox ./fleet
+.PHONY: check-race
+check-race: # every process under the race detector waits a second at its end by default
+	GORACE=atexit_sleep_ms=50 go test $(RACE) $(AT_ONCE) $(VETTED) -timeout 25m -skip '$(MEASURED)' $(call listed,-v,$(APART) $(PLAIN))
+
+.PHONY: check-plain
+check-plain:
+	go test $(LEAN) $(VETTED) -parallel 4 -timeout 25m $(call listed,,$(PLAIN))
+	go test $(LEAN) $(VETTED) -timeout 15m -run '$(MEASURED)' . ./outbox ./fleet ./internal/sql/postgres
 
 # The engine's tests on the newest PostgreSQL: plans and orders are other ones there.
 # Without the race detector: the Go code is the same. test-matrix has the components'
@@ -140,12 +159,12 @@ test-brokers: ## forwarding to brokers that are killed meanwhile
 # Without the race detector: the programs that run are built by the READMEs' own commands.
 .PHONY: test-examples
 test-examples: ## every example does what its README shows
-	go test $(VETTED) -timeout 10m $$(go list work | grep -x '$(EXAMPLES)')
+	go test $(VETTED) -timeout 10m $$(go list work | grep '$(P)/examples/')
 
 # With servers of its own, which it kills. Without the race detector: what runs are processes.
 .PHONY: test-torture
 test-torture: ## processes under faults, for a minute
-	go test $(VETTED) -count 1 -timeout 10m $(TORTURE)
+	go test $(VETTED) -count 1 -timeout 10m ./torture
 
 # ARGS="-seed 17 -engine sqlite -faults kill,stop" and others: torture/README.md.
 .PHONY: torture
@@ -160,7 +179,7 @@ torture-long: ## the same for an hour on each engine
 test-matrix: cc static ## every test on PostgreSQL 15, 16, 17 and 18, one after the other
 	@for version in $(VERSIONS); do \
 		echo "PostgreSQL $$version"; \
-		$(WITHPOSTGRES) -version $$version $(SETTINGS) -- $(MAKE) --no-print-directory -j2 test-packages test-face || exit 1; \
+		$(WITHPOSTGRES) -version $$version $(SETTINGS) -- $(MAKE) --no-print-directory -j2 check-race check-plain || exit 1; \
 	done
 
 # Other drivers and libraries, in a module of their own that is not in go.work: all
@@ -170,8 +189,8 @@ test-matrix: cc static ## every test on PostgreSQL 15, 16, 17 and 18, one after 
 test-drivers: ## other drivers and libraries on both engines
 	GOWORK=off CGO_CFLAGS="-O1 -g0" go test -C internal/driverstest -timeout 25m ./...
 
-.PHONY: test-long
-test-long: cc static ## the same with the long runs of the stress tests
+.PHONY: check-long
+check-long: cc static ## every package with the long runs of the stress tests
 	PAWL_LONG=1 $(TESTSERVER) go test $(RACE) -timeout 60m $(PACKAGES)
 
 # The formatter of the Go that builds: in PATH there may be another.
@@ -198,7 +217,7 @@ seeds:
 		grep -qs "^func $${dir##*/}(" "$${dir%/testdata/*}"/*_test.go || { echo "$$dir: no such fuzz target beside it"; exit 1; }; \
 	done
 
-# Pinned. It asks vuln.go.dev for what is known of the modules, so it is no part of make test:
+# Pinned. It asks vuln.go.dev for what is known of the modules, so it is no part of make check:
 # what was fine yesterday may fail today.
 GOVULNCHECK := go run golang.org/x/vuln/cmd/govulncheck@v1.9.0
 
