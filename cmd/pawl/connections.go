@@ -35,7 +35,11 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) {
 		delete(c.all, conn)
 		return
 	}
-	if _, known := c.all[conn]; !known && len(c.all) >= maxConnections {
+	_, known := c.all[conn]
+	if !known && state != http.StateNew {
+		return // it was closed for another, and its goroutine goes on for a moment
+	}
+	if !known && len(c.all) >= maxConnections {
 		oldest := c.oldest()
 		delete(c.all, oldest)
 		_ = oldest.Close()

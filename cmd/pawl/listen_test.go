@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -99,6 +100,9 @@ func TestConnectionsAreBounded(t *testing.T) {
 		if n := len(c.all); n != maxConnections || !next.closed {
 			t.Errorf("%d: %d connections, %v", i, n, next.closed)
 		}
+	}
+	if c.changed(busy, http.StateActive); len(c.all) != maxConnections || slices.ContainsFunc(all, func(o *closer) bool { return o.closed && o != busy && o != idle && o != fresh }) {
+		t.Error("a connection that was closed takes another one's place")
 	}
 	for _, one := range all {
 		c.changed(one, http.StateClosed)
