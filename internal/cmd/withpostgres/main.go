@@ -6,7 +6,9 @@
 // The command finds the server in the environment variable PAWL_TEST_POSTGRES.
 // If that is set already, the command just runs, unless a version is asked for:
 // then there is a server of that version, and PAWL_TEST_POSTGRES_VERSION makes the
-// private servers of tests be of that version, too. The exit code is the command's.
+// private servers of tests be of that version, too. Where -in names a directory the command's temporary
+// files are in it as well: on a disk SQLite's tests take half again as much processor time. The exit
+// code is the command's.
 package main
 
 import (
@@ -52,7 +54,7 @@ func run(args []string) int {
 		flags.PrintDefaults()
 	}
 	flags.StringVar(&opts.Version, "version", "", "PostgreSQL's `major` version; default: the one that is installed")
-	flags.StringVar(&opts.Parent, "in", "", "the `directory` that the server's own is made in; default: that of temporary files")
+	flags.StringVar(&opts.Parent, "in", "", "the `directory` that the server's own and that of the command's temporary files are made in; default: that of temporary files")
 	flags.Func("set", "a server setting, `name=value`; may be repeated", func(s string) error {
 		return addSetting(opts.Settings, s)
 	})
@@ -94,6 +96,15 @@ func runBesideServer(opts pgcluster.Options, command []string) int {
 	env := append(os.Environ(), variable+"="+c.URL())
 	if opts.Version != "" {
 		env = append(env, pgcluster.VersionVariable+"="+opts.Version)
+	}
+	if opts.Parent != "" {
+		dir, err := os.MkdirTemp(opts.Parent, "pawl-tmp-")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "withpostgres:", err)
+			return exitFailed
+		}
+		defer os.RemoveAll(dir)
+		env = append(env, "TMPDIR="+dir)
 	}
 	code := runCommand(command, env)
 	if err := c.Stop(); err != nil {
