@@ -104,6 +104,7 @@ func runBesideServer(opts pgcluster.Options, command []string) int {
 			return exitFailed
 		}
 		defer os.RemoveAll(dir)
+		_ = os.Chmod(dir, 0o755) // tests become other accounts
 		env = append(env, "TMPDIR="+dir)
 	}
 	code := runCommand(command, env)
