@@ -11,7 +11,7 @@ import (
 
 // Attach makes messages members of a join: all of them or, if one is unknown, none. One that is
 // done or failed already counts at once. Attaching twice changes nothing. Errors: ErrNotFound,
-// outbox.ErrNotFound.
+// outbox.ErrNotFound, pawl.ErrInvalid for a wait of the join itself.
 func (j *Joins) Attach(ctx context.Context, id ID, messages ...outbox.MessageID) error {
 	return j.attach(ctx, nil, id, messages)
 }
@@ -53,6 +53,9 @@ func attached(c *engine.Call, id ID, messages []outbox.MessageID) error {
 		return nil
 	case c.N == 1:
 		return notFound(id)
+	}
+	if i := int(c.N) - 2 - len(messages); i >= 0 {
+		return &engine.InvalidError{Field: fmt.Sprintf("messages[%d]", i), Reason: fmt.Sprintf("%s is a wait of join %s, which would wait for itself", messages[i], id)}
 	}
 	return fmt.Errorf("attach to join %s: %w: %s", id, outbox.ErrNotFound, messages[c.N-2])
 }

@@ -32,7 +32,7 @@ type Join struct {
 
 // JoinAttach makes messages members; those already settled are counted at once. It changes
 // 0 rows if they are attached, 1 if the join is unknown, 1 + i if the ith message is
-// unknown: then nothing was attached.
+// unknown, 1 + i + how many there are if the ith is a wait of this join: then nothing was attached.
 type JoinAttach struct {
 	engine.Changes
 	JoinID     [16]byte

@@ -1,5 +1,6 @@
 -- Attach messages to a join; those already settled are counted at once (D-31). Returns 0, or
--- 1 for an unknown join, or 1 + the number of an unknown message; then nothing was attached.
+-- 1 for an unknown join, or 1 + the number of an unknown message, or 1 + the number of a message that
+-- is a wait of this join, which would wait for itself, + how many there are; then nothing was attached.
 -- Runs with its owner's rights: a producer, who may attach what it enqueued, has none to lock
 -- messages and count.
 CREATE OR REPLACE FUNCTION pawl.outbox_join_attach_all(p_join uuid, p_messages uuid[]) RETURNS integer LANGUAGE plpgsql VOLATILE SECURITY DEFINER
@@ -7,6 +8,7 @@ SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE
   v_ids  bigint[];
   v_held record;
+  v_wait integer;
 BEGIN
   PERFORM pawl.check_isolation('attach');
   v_ids := ARRAY(SELECT pawl.outbox_position(u.message) FROM unnest(p_messages) WITH ORDINALITY u(message, nth) ORDER BY u.nth);
@@ -20,6 +22,10 @@ BEGIN
   PERFORM FROM pawl.outbox_join j WHERE j.join_id = p_join FOR KEY SHARE;
   IF NOT FOUND THEN
     RETURN 1;
+  END IF;
+  v_wait := (SELECT min(u.nth) FROM unnest(v_ids) WITH ORDINALITY u(id, nth) WHERE EXISTS (SELECT FROM pawl.outbox_join_wait w WHERE w.id = u.id AND w.join_id = p_join));
+  IF v_wait IS NOT NULL THEN
+    RETURN 1 + v_wait + cardinality(v_ids);
   END IF;
   INSERT INTO pawl.outbox_join_member (join_id, id, outbox_message_id)
   SELECT p_join, u.id, u.message FROM unnest(v_ids, p_messages) u(id, message) ORDER BY u.message ON CONFLICT DO NOTHING;

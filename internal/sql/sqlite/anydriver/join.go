@@ -29,7 +29,7 @@ func (a answers) joins() {
 
 func joinStatements() []engine.Operation {
 	return slices.Concat(stepStatements(), []engine.Operation{
-		joinAttachNewOne{}, joinAttachOne{}, joinDetachOne{}, joinEndOne{}, joinMarkFailed{}, joinMarkMembers{}, joinMember{}, joinPendingUntil{}, joinPurgeFind{}, joinPurgeJoin{}, joinPurgeMembers{},
+		joinAttachNewOne{}, joinAttachOne{}, joinDetachOne{}, joinEndOne{}, joinMarkFailed{}, joinMarkMembers{}, joinMember{}, joinOwnWait{}, joinPendingUntil{}, joinPurgeFind{}, joinPurgeJoin{}, joinPurgeMembers{},
 		joinPurgeResults{}, joinPurgeWaits{}, joinRedriveOne{}, joinResultPut{}, joinStep{}, joinWaitParked{}, joinWaitReplaced{},
 	})
 }
@@ -46,6 +46,11 @@ type (
 		member
 	}
 	joinAttachOne struct {
+		engine.Changes
+		member
+		ID int64 // the position that the message's id carries
+	}
+	joinOwnWait struct {
 		engine.Changes
 		member
 		ID int64 // the position that the message's id carries
@@ -157,6 +162,12 @@ func attach(t *txn, o op.JoinAttach) (int64, error) {
 		}
 		if n > 0 {
 			added = append(added, message)
+			if n, err = t.change(joinOwnWait{member: m, ID: carried(message)}); err != nil {
+				return 0, err
+			}
+			if n > 0 {
+				return int64(2 + i + len(o.MessageIDs)), detach(t, o.JoinID, added)
+			}
 			continue
 		}
 		if n, err = t.change(joinMember{member: m}); err != nil {

@@ -8,6 +8,7 @@ EXEC pawl.check_id N'join id', @join_id;
 EXEC pawl.check_id N'message id', @message_id;
 EXEC @got = pawl.outbox_join_attach_all @join_id, @messages;
 IF @got = 0 RETURN 0;
-IF @got > 1 SET @text = CONCAT(N'message ', LOWER(CAST(@message_id AS nvarchar(36))), N' not found');
+IF @got = 2 SET @text = CONCAT(N'message ', LOWER(CAST(@message_id AS nvarchar(36))), N' not found');
+IF @got = 3 SET @text = CONCAT(N'message ', LOWER(CAST(@message_id AS nvarchar(36))), N' is a wait of join ', LOWER(CAST(@join_id AS nvarchar(36))));
 THROW 57121, @text, 1;
 END

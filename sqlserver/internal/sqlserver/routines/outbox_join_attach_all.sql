@@ -1,5 +1,6 @@
 -- Attach messages, a JSON array of ids, to a join; those already settled are counted at once
--- (D-31). Returns 0, or 1 for an unknown join, or 1 + the number of an unknown message; then
+-- (D-31). Returns 0, or 1 for an unknown join, or 1 + the number of an unknown message, or 1 + the
+-- number of a message that is a wait of this join, which would wait for itself, + how many there are; then
 -- nothing was attached. Two that attach the same message come one after the other: both hold it.
 CREATE PROCEDURE pawl.outbox_join_attach_all @join uniqueidentifier, @messages nvarchar(max) AS
 BEGIN
@@ -23,6 +24,9 @@ BEGIN
   EXEC @known = pawl.outbox_join_known @join;
   SET @got = 1 - @known;
 END;
+IF @got = 0
+  SELECT @got = coalesce(1 + MIN(x.nr) + (SELECT COUNT(*) FROM @member n), 0) FROM @member x
+   WHERE EXISTS (SELECT 1 FROM pawl.outbox_join_wait w WHERE w.id = x.id AND w.join_id = @join);
 IF @got = 0
 BEGIN
   SELECT @last = MAX(x.nr) FROM @member x;
