@@ -23,7 +23,7 @@ func TestFaultsAreFound(t *testing.T) {
 		{"an acquisition without a lock", "acquisitions of what expired", Fault{"lease_acquire_row", "WHERE l.name = p_name FOR UPDATE", "WHERE l.name = p_name"}},
 		{"a guard without a lock", "a guarded transaction", Fault{"lease_guard_row", " FOR KEY SHARE", ""}},
 		{"a dispatch of timers that are not locked", "dispatch and cancel", Fault{"timer_dispatch", " FOR NO KEY UPDATE SKIP LOCKED", ""}},
-		{"an extension of what is not locked", "settling parts of one run", Fault{"outbox_extend_runs", " ORDER BY c.lo FOR NO KEY UPDATE OF c", " ORDER BY c.lo"}},
+		{"an extension of what is not locked", "settling parts of one run", Fault{"outbox_extend_runs", " ORDER BY x.lo FOR NO KEY UPDATE", " ORDER BY x.lo"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := onPostgres(t, tt.Fault)
