@@ -111,9 +111,12 @@ LONG := ^(Test($(subst $(space),|,$(strip \
 	LeaseRun.* MendByFilter BulkKilledWorker KilledWorkerIsRedelivered)))|FuzzOpen|FuzzRequests)$$
 LEAN := -ldflags=-w # the linker leaves out what debuggers read
 
-# What measures memory, round trips and rows, which the race detector changes, and what waits for servers of
-# its own. Long simulations of fleets took 53 s of processor time with it and 9 s without.
-MEASURED := ^Test(CostOfAMessage|Idle(File|Schema)IsCheap|Simulated(Budgets|Fairness|Sickness|SilentServer|Outage)|OneHotValue|ConformanceWithoutPreparedStatements|NothingOfPublicIsCalled|DumpPutBackAndServerKilled|.*[fF]ailover|ReadOnlyPrimary|PositionsThatAreTaken)$$
+# What measures memory, round trips and rows, which the race detector changes, what waits for servers of its own,
+# and what runs many processes, whose loops other tests watch. Long simulations of fleets took 53 s of processor time with it and 9 s without.
+MEASURED := ^Test($(subst $(space),|,$(strip \
+	CostOfAMessage Idle(File|Schema)IsCheap Simulated(Budgets|Fairness|Sickness|SilentServer|Outage) OneHotValue ConformanceWithoutPreparedStatements NothingOfPublicIsCalled \
+	DumpPutBackAndServerKilled .*[fF]ailover ReadOnlyPrimary PositionsThatAreTaken LimitUnderFire \
+	(PairsOf)?ProcessesShare(Files|Postgres) OneOfThreeClustersDies TenantCanaries)))$$
 
 .PHONY: check-race
 check-race: # every process under the race detector waits a second at its end by default
