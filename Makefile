@@ -116,7 +116,7 @@ LEAN := -ldflags=-w # the linker leaves out what debuggers read
 MEASURED := ^Test($(subst $(space),|,$(strip \
 	CostOfAMessage Idle(File|Schema)IsCheap Simulated(Budgets|Fairness|Sickness|SilentServer|Outage) OneHotValue ConformanceWithoutPreparedStatements NothingOfPublicIsCalled \
 	DumpPutBackAndServerKilled .*[fF]ailover ReadOnlyPrimary PositionsThatAreTaken LimitUnderFire \
-	(PairsOf)?ProcessesShare(Files|Postgres) OneOfThreeClustersDies TenantCanaries)))$$
+	(PairsOf)?ProcessesShare(Files|Postgres) MoveUnderLoad OneOfThreeClustersDies TenantCanaries)))$$
 
 .PHONY: check-race
 check-race: # every process under the race detector waits a second at its end by default

@@ -22,11 +22,11 @@ import (
 	"github.com/bravellian/pawl/timer"
 )
 
-// limited opens a file whose calls give up waiting for their turn soon: where this fails, it fails
-// at once.
+// limited opens a file whose calls give up waiting for their turn after a while. On a busy machine one that
+// need not wait took 0.3 s.
 func limited(t *testing.T, path string) *sqlite.DB {
 	t.Helper()
-	return dbtest.SQLiteAt(t, path, sqlite.Options{StatementTimeout: 300 * time.Millisecond})
+	return dbtest.SQLiteAt(t, path, sqlite.Options{StatementTimeout: 5 * time.Second})
 }
 
 func onPawl(t *testing.T, db pawl.DB) *pawl.Pawl {

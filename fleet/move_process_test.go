@@ -209,9 +209,9 @@ func TestMoveUnderLoad(t *testing.T) {
 			other, _ := m.start(moveJob{Store: old})
 			dbtest.UntilWithin(t, 3*time.Minute, "the workers work", func() bool { return m.all() > 100 })
 			for _, to := range []fleet.Database{new, third} {
-				for {
+				for longest := 1500; ; longest += 500 { // on a slow machine a move takes longer than it lives at first
 					mover, moved := m.start(moveJob{Store: old, To: &to})
-					life := time.Duration(50+random.IntN(1500)) * time.Millisecond
+					life := time.Duration(50+random.IntN(longest)) * time.Millisecond
 					timer := time.AfterFunc(life, func() { _ = mover.Process.Kill() })
 					err := moved()
 					timer.Stop()
