@@ -174,6 +174,9 @@ func checkSBOM(name string) error {
 	}
 	var components []string
 	for _, c := range bom.Components {
+		if strings.HasPrefix(c.Name, ".") || strings.HasPrefix(c.Version, "(") {
+			return fmt.Errorf("%s names a folder: %s %s", name, c.Name, c.Version)
+		}
 		components = append(components, c.Name)
 	}
 	if bom.BOMFormat != "CycloneDX" || bom.Metadata.Component.Name != "github.com/bravellian/pawl/cmd/pawl" {

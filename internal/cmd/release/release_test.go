@@ -350,3 +350,22 @@ func TestNoSuchCheck(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// D-455: a bill of materials names modules and their versions, not the folders that they were built from.
+func TestBillNamesModules(t *testing.T) {
+	bill := func(name, version string) error {
+		file := filepath.Join(t.TempDir(), "bill.json")
+		text := `{"bomFormat": "CycloneDX", "metadata": {"component": {"name": "github.com/bravellian/pawl/cmd/pawl"}}, "components": [` +
+			`{"name": "github.com/jackc/pgx/v5"}, {"name": "modernc.org/sqlite"}, {"name": "std"}, {"name": "` + name + `", "version": "` + version + `"}]}`
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return checkSBOM(file)
+	}
+	if err := bill("github.com/bravellian/pawl", "v1.2.3"); err != nil {
+		t.Error(err)
+	}
+	if bill("../..", "v1.2.3") == nil || bill("github.com/bravellian/pawl", "(devel)") == nil {
+		t.Error("a folder was accepted")
+	}
+}
