@@ -37,7 +37,9 @@ func interruptOf(ctx context.Context) os.Signal {
 }
 
 // start runs a command line on this process's files and signals. The first
-// SIGINT or SIGTERM asks to stop in order, a second one exits at once.
+// SIGINT or SIGTERM asks to stop in order, a second one exits at once. Signals stay caught
+// when it returns: one that arrives while the process exits must not end it before its exit
+// code tells.
 func start(args []string) int {
 	if code, ours := job.Process(args); ours {
 		return code
@@ -47,7 +49,6 @@ func start(args []string) int {
 	defer cancel(nil)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	defer signal.Stop(signals)
 	go func() { // ends with the process
 		obey(signals, func(s os.Signal) { cancel(&interrupt{s}) })
 		a.abort()

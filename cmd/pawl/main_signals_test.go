@@ -36,3 +36,13 @@ func TestEchoesOfASignal(t *testing.T) {
 		}
 	})
 }
+
+// D-463: a signal that arrives while the process exits changes nothing of its exit code.
+func TestSignalWhileExiting(t *testing.T) {
+	for range 20 { // the default action of a signal of one's own may come after the exit
+		p := startProcess(t, []string{lateSignal + "=1"}, "version")
+		if code := p.wait(); code != exitOK {
+			t.Fatalf("exit code %d: %s", code, p.stderr.String())
+		}
+	}
+}

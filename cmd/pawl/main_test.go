@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -24,9 +25,18 @@ import (
 // processes to kill. The demo hands it on to its workers.
 const asCommand = "PAWL_TEST_AS_COMMAND"
 
+// lateSignal makes a process of asCommand send itself a signal before it exits.
+const lateSignal = "PAWL_TEST_LATE_SIGNAL"
+
 func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
-		os.Exit(start(os.Args[1:]))
+		code := start(os.Args[1:])
+		if os.Getenv(lateSignal) != "" {
+			if p, err := os.FindProcess(os.Getpid()); err == nil {
+				_ = p.Signal(syscall.SIGTERM)
+			}
+		}
+		os.Exit(code)
 	}
 	if code, ours := job.Process(os.Args[1:]); ours { // of a command line that ran within the test's process
 		os.Exit(code)
