@@ -6,7 +6,7 @@
 # PAWL_TEST_POSTGRES names. Without fsync: the data dies with the server. It is kept in
 # memory where there is room: most tests make a schema of their own, 120 files, and 40
 # of them took 5.3 s of processor time there and 9.9 s on a disk.
-WITHPOSTGRES := go run ./internal/cmd/withpostgres
+WITHPOSTGRES := go run ./tools/withpostgres
 INMEMORY     := $(shell [ "$$(df -kP /dev/shm 2>/dev/null | awk 'NR == 2 { print $$4 }')" -gt 8000000 ] 2>/dev/null && echo -in /dev/shm)
 SETTINGS     := $(INMEMORY) -set fsync=off -set full_page_writes=off
 TESTSERVER   := $(WITHPOSTGRES) $(SETTINGS) --
@@ -33,11 +33,11 @@ APART := $(P)/ui/browsertest $(P)/ui/browsertest/site $(P)/sink/watermill/broker
 # Tested without the race detector: the command line, whose goroutines are those of the packages below it
 # and whose parser makes the grammar anew for every command (with it 150 s in place of 67), hashes of
 # passwords, tools, and SQL that is called from one place.
-PLAIN := $(P)/cmd/pawl.* $(P)/sqlserver/internal/.* $(P)/internal/cmd/.* $(P)/internal/interleave $(P)/internal/move $(P)/internal/guide \
-	$(P)/internal/docblocks $(P)/internal/pgcluster
+PLAIN := $(P)/cmd/pawl.* $(P)/sqlserver/internal/.* $(P)/tools/.* $(P)/internal/test/interleave $(P)/internal/move $(P)/internal/test/guide \
+	$(P)/internal/test/docblocks $(P)/internal/test/pgcluster
 # What make test leaves to make check beside them: tools, SQL Server, what checks the tests themselves.
-LATER := $(P)/sqlserver.* $(P)/torture.* $(P)/bench.* $(P)/internal/cmd/.* $(P)/internal/interleave $(P)/internal/guide $(P)/internal/docblocks \
-	$(P)/internal/pgcluster
+LATER := $(P)/sqlserver.* $(P)/torture.* $(P)/bench.* $(P)/tools/.* $(P)/internal/test/interleave $(P)/internal/test/guide $(P)/internal/test/docblocks \
+	$(P)/internal/test/pgcluster
 listed = $$(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' $(PACKAGES) | awk '!seen[$$0]++' | grep $(1) $(foreach p,$(2),-e '^$(p)$$'))
 
 # The race detector watches all Go code but SQLite itself, which is C translated to
@@ -143,7 +143,7 @@ test-browser: ## the dashboard in a browser
 .PHONY: site
 site: ## the documentation as a site, in site/public; its links are checked
 	$(HUGO) -s site --cleanDestinationDir --noBuildLock --panicOnWarning --quiet
-	go run ./internal/cmd/links -site site/public
+	go run ./tools/links -site site/public
 
 .PHONY: site-serve
 site-serve: ## the site on http://127.0.0.1:1313, made again when a page changes
@@ -190,7 +190,7 @@ test-matrix: cc static ## every test on PostgreSQL 15, 16, 17 and 18, one after 
 # tests alone: quickly rather than well.
 .PHONY: test-drivers
 test-drivers: ## other drivers and libraries on both engines
-	GOWORK=off CGO_CFLAGS="-O1 -g0" go test -C internal/driverstest -timeout 25m ./...
+	GOWORK=off CGO_CFLAGS="-O1 -g0" go test -C internal/test/driverstest -timeout 25m ./...
 
 .PHONY: check-long
 check-long: cc static ## every package with the long runs of the stress tests
@@ -208,9 +208,9 @@ static: ## what needs no database: format, vet, build, requirements, words, lice
 	@files=$$($(GOFMT) -l .) || exit 1; [ -z "$$files" ] || { echo "not formatted; run make fmt:"; echo "$$files"; exit 1; }
 	go vet work
 	go build work
-	go run ./internal/cmd/requirements -check
-	go run ./internal/cmd/words
-	go run ./internal/cmd/licences
+	go run ./tools/requirements -check
+	go run ./tools/words
+	go run ./tools/licences
 	@$(MAKE) --no-print-directory seeds
 
 # The seeds of a fuzz target that moved or got another name run nowhere.
@@ -234,33 +234,33 @@ vulncheck: ## known vulnerabilities that the code of each module reaches; needs 
 .PHONY: docs
 docs: ## write what of docs/ is made from the code: docs/cli.md, docs/api.md, api/*.txt, docs/engine-contract.md
 	PAWL_UPDATE=1 go test ./cmd/pawl -count 1 -run '^TestReference$$'
-	go run ./internal/cmd/api
-	go run ./internal/cmd/engine-contract
+	go run ./tools/api
+	go run ./tools/engine-contract
 
 .PHONY: docs-check
 docs-check: ## the documentation: its links, its code blocks, what is made from the code
-	go test ./internal/docblocks ./internal/cmd/links ./internal/cmd/api
+	go test ./internal/test/docblocks ./tools/links ./tools/api
 	go test ./cmd/pawl -run 'TestReference|TestDocumentedCommands|TestOperatingGuide'
 	go test ./metrics -run TestYAMLBlocks
-	GOWORK=off go test -C internal/driverstest .
+	GOWORK=off go test -C internal/test/driverstest .
 
 # golangci-lint takes folders, not "work".
 .PHONY: lint
 lint: ## golangci-lint over all packages, and every go.mod as go mod tidy writes it
 	$(GOLANGCI) run ./... ./cmd/pawl/... ./examples/shop/... ./examples/transactions/... ./examples/webhooks/... ./metrics/... ./sink/watermill/... ./sink/watermill/brokertest/... ./sink/webhook/... ./sqlserver/... ./torture/... ./traces/... ./ui/browsertest/...
-	go run ./internal/cmd/modules -check
+	go run ./tools/modules -check
 
 .PHONY: tidy
 tidy: ## go mod tidy in every module
-	go run ./internal/cmd/modules
+	go run ./tools/modules
 
 .PHONY: requirements
 requirements: ## write docs/requirements.md from requirements.txt and the tests
-	go run ./internal/cmd/requirements
+	go run ./tools/requirements
 
 .PHONY: mutants
 mutants: ## small faults in the code, each of which a named test has to notice
-	$(TESTSERVER) go run ./internal/cmd/mutants $(ARGS)
+	$(TESTSERVER) go run ./tools/mutants $(ARGS)
 
 # A server as it comes, fsync included: what is measured must be durable.
 .PHONY: bench
@@ -302,7 +302,7 @@ fuzz-targets:
 .PHONY: cc
 cc:
 	@echo '#include <stdlib.h>' | $$(go env CC) -x c -c -o /dev/null - 2>/dev/null || \
-		sh internal/apt/install.sh gcc libc6-dev
+		sh internal/test/apt/install.sh gcc libc6-dev
 
 # GoReleaser and what writes bills of materials, pinned.
 GORELEASER := github.com/goreleaser/goreleaser/v2@v2.15.1
@@ -319,19 +319,19 @@ release-tools:
 .PHONY: release-check
 release-check: release-tools ## what a release is made of, as far as that is known without building it
 	$(RELEASE) check
-	go test ./internal/cmd/release
-	go run ./internal/cmd/modules -check
+	go test ./tools/release
+	go run ./tools/modules -check
 
 .PHONY: snapshot
 snapshot: release-tools ## all files of a release in dist, without publishing, and their checks
-	PATH="$(CURDIR)/build/bin:$$PATH" sh internal/cmd/release/snapshot.sh
-	go run ./internal/cmd/release
+	PATH="$(CURDIR)/build/bin:$$PATH" sh tools/release/snapshot.sh
+	go run ./tools/release
 
 .PHONY: reproducible
 reproducible: ## build the program of dist again, from the source archive, and compare
-	go run ./internal/cmd/release reproducible
+	go run ./tools/release reproducible
 
 .PHONY: release
 release: release-tools ## publish the tag that is checked out, as a draft; needs GITHUB_TOKEN and docker
 	GORELEASER_CURRENT_TAG=$$(git describe --tags --exact-match --match 'v[0-9]*') $(RELEASE) release --clean
-	go run ./internal/cmd/release
+	go run ./tools/release

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/test/dbtest"
 )
 
 // OBX-118: a queue has the concurrency that is its own, the others have that of all.

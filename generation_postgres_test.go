@@ -12,11 +12,11 @@ import (
 
 	"github.com/jackc/pgx/v5/stdlib"
 
-	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
-	"github.com/bravellian/pawl/internal/pgcluster"
 	"github.com/bravellian/pawl/internal/sql/postgres"
+	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/pgcluster"
 	"github.com/bravellian/pawl/outbox"
 )
 

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/bravellian/pawl/health"
-	"github.com/bravellian/pawl/internal/nobody"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
+	"github.com/bravellian/pawl/internal/test/nobody"
 )
 
 func TestExamineSQLiteRights(t *testing.T) {

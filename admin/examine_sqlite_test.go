@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/bravellian/pawl/health"
-	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
+	"github.com/bravellian/pawl/internal/test/dbtest"
 )
 
 // lite is a fresh SQLite file with pawl's tables.

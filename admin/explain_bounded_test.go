@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/test/dbtest"
 )
 
 // What explaining reads does not grow with the tables, on a planner that knows

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/admin"
-	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/outbox"
 )
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/bench/internal/peers"
-	"github.com/bravellian/pawl/internal/chart"
+	"github.com/bravellian/pawl/internal/test/chart"
 )
 
 // report collects what a run gives: text for the terminal and, in a folder of its own,

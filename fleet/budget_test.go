@@ -11,10 +11,10 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/bravellian/pawl/fleet"
-	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/postgres"
-	"github.com/bravellian/pawl/internal/testpg"
+	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/testpg"
 	"github.com/bravellian/pawl/outbox"
 )
 

@@ -11,10 +11,10 @@ import (
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/inbox"
-	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/internal/fleettest"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
+	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/fleettest"
 	"github.com/bravellian/pawl/outbox"
 )
 

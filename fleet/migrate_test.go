@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/fleet"
-	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
+	"github.com/bravellian/pawl/internal/test/dbtest"
 )
 
 // migrating opens stores whose migration a test watches and decides on.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bravellian/pawl/internal/fleettest"
+	"github.com/bravellian/pawl/internal/test/fleettest"
 )
 
 // OBX-066, OBX-071, OBX-107, D-90, D-94: tenants' messages never cross stores, whatever their engines, and every line of

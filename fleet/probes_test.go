@@ -11,7 +11,7 @@ import (
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/health/probe"
-	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/test/dbtest"
 )
 
 // ask sends a probe to a fleet.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/fleet"
-	"github.com/bravellian/pawl/internal/dbtest"
-	"github.com/bravellian/pawl/internal/testpg"
+	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/testpg"
 )
 
 // silent returns a URL of a server that accepts connections and never answers.

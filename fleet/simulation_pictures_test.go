@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/internal/chart"
+	"github.com/bravellian/pawl/internal/test/chart"
 )
 
 // TestSimulationPictures draws the pictures of docs/scale.md, as "make simulation" does. The

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/bravellian/pawl/fleet"
-	"github.com/bravellian/pawl/internal/canary"
-	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
+	"github.com/bravellian/pawl/internal/test/canary"
+	"github.com/bravellian/pawl/internal/test/dbtest"
 )
 
 // control is a control table with one tenant.

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/test/dbtest"
 )
 
 // D-211: runs of jobs have an overlap, and no ordering key.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 )

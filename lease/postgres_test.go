@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/sql/postgres"
+	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/lease"
 )
 

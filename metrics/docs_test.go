@@ -5,7 +5,7 @@ import (
 
 	"go.yaml.in/yaml/v2"
 
-	"github.com/bravellian/pawl/internal/docblocks"
+	"github.com/bravellian/pawl/internal/test/docblocks"
 )
 
 // D-238: the YAML blocks of the documentation parse. They are checked here because the parser is.

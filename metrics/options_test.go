@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/metrics"
 )
 

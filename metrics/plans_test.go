@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/test/dbtest"
 )
 
 // rowsEach is how many rows every table has, look how many may be looked at.

@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/internal/dbtest"
-	"github.com/bravellian/pawl/internal/proxytest"
-	"github.com/bravellian/pawl/internal/testpg"
+	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/proxytest"
+	"github.com/bravellian/pawl/internal/test/testpg"
 	"github.com/bravellian/pawl/metrics"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/postgres"

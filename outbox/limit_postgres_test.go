@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/throttle"
 	"github.com/bravellian/pawl/outbox"
 )

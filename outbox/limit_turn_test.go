@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/throttle"
 	"github.com/bravellian/pawl/outbox"
 )

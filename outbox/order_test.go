@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/access"
-	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/pause"
+	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/outbox"
 )
 

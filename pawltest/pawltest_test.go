@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/internal/testpg"
+	"github.com/bravellian/pawl/internal/test/testpg"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/pawltest"
 )

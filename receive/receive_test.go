@@ -18,8 +18,8 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/inbox"
-	"github.com/bravellian/pawl/internal/canary"
-	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/test/canary"
+	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/webhooksig"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/receive"

@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/bravellian/pawl/internal/access"
-	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
 )

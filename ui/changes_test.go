@@ -13,7 +13,7 @@ import (
 
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/inbox"
-	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/lease"
 	"github.com/bravellian/pawl/outbox"

@@ -15,7 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/bravellian/pawl/admin"
-	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bravellian/pawl/internal/canary"
+	"github.com/bravellian/pawl/internal/test/canary"
 )
 
 // secretive is a database whose command lines are watched.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/bravellian/pawl/examples/demo/etl"
 	"github.com/bravellian/pawl/examples/demo/shop"
-	"github.com/bravellian/pawl/internal/testpg"
+	"github.com/bravellian/pawl/internal/test/testpg"
 )
 
 // someOrders is a file with a few of the bundled orders.

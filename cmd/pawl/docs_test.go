@@ -11,7 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/reference"
-	"github.com/bravellian/pawl/internal/docblocks"
+	"github.com/bravellian/pawl/internal/test/docblocks"
 )
 
 // D-240: the reference of the command line is what the parser accepts. PAWL_UPDATE=1 writes it.

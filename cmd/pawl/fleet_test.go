@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bravellian/pawl/internal/testpg"
+	"github.com/bravellian/pawl/internal/test/testpg"
 )
 
 // tenants is a directory with two stores that hold a message each, and one that is

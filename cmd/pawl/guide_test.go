@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/internal/guide"
+	"github.com/bravellian/pawl/internal/test/guide"
 )
 
 // stage is where a scene is played: a directory with the files of the guide, and a

@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/bravellian/pawl/health"
-	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/test/dbtest"
 )
 
 // D-110

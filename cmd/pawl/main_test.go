@@ -18,7 +18,7 @@ import (
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/job"
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/internal/testpg"
+	"github.com/bravellian/pawl/internal/test/testpg"
 )
 
 // asCommand makes the test binary behave as pawl itself, for tests that need

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bravellian/pawl/internal/nobody"
+	"github.com/bravellian/pawl/internal/test/nobody"
 	_ "modernc.org/sqlite" // to spoil a file
 )
 

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bravellian/pawl/internal/guide"
-	"github.com/bravellian/pawl/internal/proxytest"
-	"github.com/bravellian/pawl/internal/testpg"
+	"github.com/bravellian/pawl/internal/test/guide"
+	"github.com/bravellian/pawl/internal/test/proxytest"
+	"github.com/bravellian/pawl/internal/test/testpg"
 )
 
 const operatingGuide = "../../docs/operating.md"

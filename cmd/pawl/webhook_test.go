@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/bravellian/pawl/internal/canary"
+	"github.com/bravellian/pawl/internal/test/canary"
 )
 
 // hook is an endpoint that remembers what it got.

@@ -6,7 +6,7 @@ package cli_test
 import (
 	"testing"
 
-	"github.com/bravellian/pawl/internal/guide"
+	"github.com/bravellian/pawl/internal/test/guide"
 )
 
 // D-243: what the README shows is what happens.

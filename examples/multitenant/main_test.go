@@ -5,7 +5,7 @@ package main
 import (
 	"testing"
 
-	"github.com/bravellian/pawl/internal/guide"
+	"github.com/bravellian/pawl/internal/test/guide"
 )
 
 // D-243: what the README shows is what happens.

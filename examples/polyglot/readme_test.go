@@ -7,9 +7,9 @@ import (
 	"io"
 	"testing"
 
-	"github.com/bravellian/pawl/internal/apt"
-	"github.com/bravellian/pawl/internal/guide"
-	"github.com/bravellian/pawl/internal/testpg"
+	"github.com/bravellian/pawl/internal/test/apt"
+	"github.com/bravellian/pawl/internal/test/guide"
+	"github.com/bravellian/pawl/internal/test/testpg"
 )
 
 // D-243: what the README shows is what happens.

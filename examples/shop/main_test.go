@@ -5,8 +5,8 @@ package main
 import (
 	"testing"
 
-	"github.com/bravellian/pawl/internal/guide"
-	"github.com/bravellian/pawl/internal/testpg"
+	"github.com/bravellian/pawl/internal/test/guide"
+	"github.com/bravellian/pawl/internal/test/testpg"
 )
 
 // D-243: what the README shows is what happens, on SQLite and on PostgreSQL.

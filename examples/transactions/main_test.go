@@ -6,8 +6,8 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/bravellian/pawl/internal/guide"
-	"github.com/bravellian/pawl/internal/testpg"
+	"github.com/bravellian/pawl/internal/test/guide"
+	"github.com/bravellian/pawl/internal/test/testpg"
 	"github.com/bravellian/pawl/outbox"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/checker"
-	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/outbox"
 )
 

@@ -10,8 +10,8 @@ import (
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/checker"
-	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/limits"
+	"github.com/bravellian/pawl/internal/test/dbtest"
 )
 
 // D-55, D-110: messages of the inbox that were begun over an hour ago and not ended are warned of, by those who work

@@ -8,8 +8,8 @@ import (
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/checker"
-	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/registry"
+	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
 )

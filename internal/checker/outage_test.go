@@ -8,10 +8,10 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/health"
-	"github.com/bravellian/pawl/internal/dbtest"
-	"github.com/bravellian/pawl/internal/pgcluster"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
+	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/pgcluster"
 )
 
 // D-110: a server that is stopped, and started again.

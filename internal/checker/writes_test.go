@@ -8,8 +8,8 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/health"
-	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/test/dbtest"
 )
 
 // queued is a database where so many writes wait for so long.

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	_ "github.com/bravellian/pawl/internal/dbtest" // a change there runs this test again
+	_ "github.com/bravellian/pawl/internal/test/dbtest" // a change there runs this test again
 )
 
 // root is the folder of the repository.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/enginekit/filewatch"
-	"github.com/bravellian/pawl/internal/enginetest"
+	"github.com/bravellian/pawl/internal/test/enginetest"
 )
 
 func must(t *testing.T, err error) {

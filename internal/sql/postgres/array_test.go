@@ -40,7 +40,7 @@ func TestArraysForAnyDriver(t *testing.T) {
 	}
 }
 
-// Errors as drivers make them. The drivers themselves are tested in internal/driverstest.
+// Errors as drivers make them. The drivers themselves are tested in internal/test/driverstest.
 type (
 	withState  string // pgx, lib/pq
 	withFields string // bun's pgdriver

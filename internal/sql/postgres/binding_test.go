@@ -3,10 +3,10 @@ package postgres_test
 import (
 	"testing"
 
-	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/internal/enginetest"
 	"github.com/bravellian/pawl/internal/sql/postgres"
+	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/enginetest"
 )
 
 // OBX-112: every statement is one that the server understands, and answers with what its operation declares.

@@ -11,9 +11,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/internal/enginetest"
 	"github.com/bravellian/pawl/internal/sql/postgres"
-	"github.com/bravellian/pawl/internal/testpg"
+	"github.com/bravellian/pawl/internal/test/enginetest"
+	"github.com/bravellian/pawl/internal/test/testpg"
 )
 
 // tenantOf makes a schema with a table that Citus manages, and its first shard, on this node.

@@ -16,8 +16,8 @@ import (
 
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/internal/enginetest"
 	"github.com/bravellian/pawl/internal/sql/postgres"
+	"github.com/bravellian/pawl/internal/test/enginetest"
 )
 
 // realCitus is a Citus that PAWL_TEST_CITUS names by the URL of its coordinator, with a user who

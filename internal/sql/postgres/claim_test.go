@@ -12,8 +12,8 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
-	"github.com/bravellian/pawl/internal/enginetest"
 	"github.com/bravellian/pawl/internal/sql/postgres"
+	"github.com/bravellian/pawl/internal/test/enginetest"
 )
 
 // OBX-119: claims and acks find their rows through indexes, also on tables

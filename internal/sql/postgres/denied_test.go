@@ -13,7 +13,7 @@ import (
 	ops "github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/internal/enginetest"
+	"github.com/bravellian/pawl/internal/test/enginetest"
 	"github.com/bravellian/pawl/outbox"
 )
 

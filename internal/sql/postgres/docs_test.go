@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/internal/enginetest"
 	"github.com/bravellian/pawl/internal/sql/postgres"
+	"github.com/bravellian/pawl/internal/test/enginetest"
 )
 
 // OBX-124: the scripts in the documentation are those that are tested.

@@ -14,8 +14,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/bravellian/pawl/internal/enginetest"
-	"github.com/bravellian/pawl/internal/testpg"
+	"github.com/bravellian/pawl/internal/test/enginetest"
+	"github.com/bravellian/pawl/internal/test/testpg"
 	"github.com/bravellian/pawl/internal/throttle"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"

@@ -16,7 +16,7 @@ import (
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/postgres"
-	"github.com/bravellian/pawl/internal/testpg"
+	"github.com/bravellian/pawl/internal/test/testpg"
 	"github.com/bravellian/pawl/outbox"
 )
 

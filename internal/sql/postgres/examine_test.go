@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/bravellian/pawl/health"
-	"github.com/bravellian/pawl/internal/enginetest"
 	"github.com/bravellian/pawl/internal/sql/postgres"
-	"github.com/bravellian/pawl/internal/testpg"
+	"github.com/bravellian/pawl/internal/test/enginetest"
+	"github.com/bravellian/pawl/internal/test/testpg"
 )
 
 var update = flag.Bool("update", false, "write doctor/objects.txt")

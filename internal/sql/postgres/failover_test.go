@@ -12,10 +12,10 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
-	"github.com/bravellian/pawl/internal/enginetest"
-	"github.com/bravellian/pawl/internal/proxytest"
 	"github.com/bravellian/pawl/internal/sql/postgres"
-	"github.com/bravellian/pawl/internal/testpg"
+	"github.com/bravellian/pawl/internal/test/enginetest"
+	"github.com/bravellian/pawl/internal/test/proxytest"
+	"github.com/bravellian/pawl/internal/test/testpg"
 )
 
 // behind opens a database through a proxy, over a pool whose connections all exist.

@@ -16,10 +16,10 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/bravellian/pawl/internal/enginetest"
-	"github.com/bravellian/pawl/internal/proxytest"
 	"github.com/bravellian/pawl/internal/sql/postgres"
-	"github.com/bravellian/pawl/internal/testpg"
+	"github.com/bravellian/pawl/internal/test/enginetest"
+	"github.com/bravellian/pawl/internal/test/proxytest"
+	"github.com/bravellian/pawl/internal/test/testpg"
 )
 
 // channel is where workers of a place are notified.

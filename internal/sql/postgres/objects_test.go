@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/internal/enginetest"
 	"github.com/bravellian/pawl/internal/sql/postgres"
+	"github.com/bravellian/pawl/internal/test/enginetest"
 )
 
 // D-100: a routine that changes is replaced in place, and keeps its grants; with other result

@@ -3,10 +3,10 @@ package postgres_test
 import (
 	"testing"
 
-	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/sql/postgres"
+	"github.com/bravellian/pawl/internal/test/dbtest"
 )
 
 // BoundedSetting and OtherSetting answer with a setting as it is while they run.

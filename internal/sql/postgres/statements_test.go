@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bravellian/pawl/internal/enginetest"
 	"github.com/bravellian/pawl/internal/sql/postgres"
+	"github.com/bravellian/pawl/internal/test/enginetest"
 )
 
 // Every statement file is asked for, and every routine that is no program's (its parameters begin with p_) is called by

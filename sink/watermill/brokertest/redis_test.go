@@ -13,7 +13,7 @@ import (
 	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/redis/go-redis/v9"
 
-	"github.com/bravellian/pawl/internal/apt"
+	"github.com/bravellian/pawl/internal/test/apt"
 )
 
 // redisTool is a part of Debian's package redis-tools, which has the server's program under this

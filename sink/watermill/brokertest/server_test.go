@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/test/dbtest"
 )
 
 // guard is a shell script that runs a broker and kills it, by its process id, when standard input

@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"github.com/bravellian/pawl/fleet"
-	"github.com/bravellian/pawl/internal/dbtest"
-	"github.com/bravellian/pawl/internal/enginetest"
-	"github.com/bravellian/pawl/internal/fleettest"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
+	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/enginetest"
+	"github.com/bravellian/pawl/internal/test/fleettest"
 	"github.com/bravellian/pawl/sqlserver/internal/sqlserver"
 )
 

@@ -1,6 +1,6 @@
 package sqlserver
 
-import "github.com/bravellian/pawl/internal/enginetest"
+import "github.com/bravellian/pawl/internal/test/enginetest"
 
 // SetObject makes db one of another build, whose routine or view has this text, or
 // which has none if the text is empty.

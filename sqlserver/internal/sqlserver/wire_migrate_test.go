@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/internal/enginetest"
+	"github.com/bravellian/pawl/internal/test/enginetest"
 	"github.com/bravellian/pawl/sqlserver/internal/tdstest"
 )
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/internal/enginetest"
+	"github.com/bravellian/pawl/internal/test/enginetest"
 	"github.com/bravellian/pawl/sqlserver/internal/sqlserver"
 	"github.com/bravellian/pawl/sqlserver/internal/tdstest"
 )

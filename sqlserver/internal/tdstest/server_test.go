@@ -10,7 +10,7 @@ import (
 
 	mssql "github.com/microsoft/go-mssqldb"
 
-	"github.com/bravellian/pawl/internal/enginetest"
+	"github.com/bravellian/pawl/internal/test/enginetest"
 	"github.com/bravellian/pawl/sqlserver/internal/tdstest"
 )
 

@@ -3,7 +3,7 @@ package tsqltest_test
 import (
 	"testing"
 
-	"github.com/bravellian/pawl/internal/docblocks"
+	"github.com/bravellian/pawl/internal/test/docblocks"
 	"github.com/bravellian/pawl/sqlserver/internal/tsqltest"
 )
 

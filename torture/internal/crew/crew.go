@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bravellian/pawl/internal/pgproxy"
+	"github.com/bravellian/pawl/internal/test/pgproxy"
 	"github.com/bravellian/pawl/torture/internal/load"
 	"github.com/bravellian/pawl/torture/internal/store"
 )

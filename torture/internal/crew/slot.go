@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/bravellian/pawl/internal/pgproxy"
+	"github.com/bravellian/pawl/internal/test/pgproxy"
 	"github.com/bravellian/pawl/torture/internal/load"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/bravellian/pawl/internal/pgproxy"
+	"github.com/bravellian/pawl/internal/test/pgproxy"
 )
 
 // connectionFaults are made by the proxies: each harms the connections of one process.

@@ -3,7 +3,7 @@ package nemesis
 import (
 	"context"
 
-	"github.com/bravellian/pawl/internal/pgproxy"
+	"github.com/bravellian/pawl/internal/test/pgproxy"
 )
 
 // Pooler is a pooler between the processes and the server, which hands out connections by

@@ -17,7 +17,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/bravellian/pawl/internal/pgcluster"
+	"github.com/bravellian/pawl/internal/test/pgcluster"
 )
 
 // Server is a server, and the ones that took its place.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/lease"
 	"github.com/bravellian/pawl/torture/internal/leasetest"
 )

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/internal/enginetest"
 	sqlite "github.com/bravellian/pawl/internal/sql/sqlite/anydriver"
+	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/enginetest"
 )
 
 var returning = regexp.MustCompile(`(?s)RETURNING (.*)$`)

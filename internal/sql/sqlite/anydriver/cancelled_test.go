@@ -10,9 +10,9 @@ import (
 	modernc "modernc.org/sqlite"
 
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/internal/enginetest"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/sql/sqlite/anydriver"
+	"github.com/bravellian/pawl/internal/test/enginetest"
 )
 
 // late is a connector whose connections come too late: once they are there their caller has given up.

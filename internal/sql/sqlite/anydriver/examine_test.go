@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/bravellian/pawl/health"
-	"github.com/bravellian/pawl/internal/enginetest"
 	sqlite "github.com/bravellian/pawl/internal/sql/sqlite/anydriver"
+	"github.com/bravellian/pawl/internal/test/enginetest"
 )
 
 // With many joins the planner would rather read all pending members for each: a

@@ -8,7 +8,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
-	"github.com/bravellian/pawl/internal/enginetest"
+	"github.com/bravellian/pawl/internal/test/enginetest"
 )
 
 // SetObject makes db one of another build, whose routine or view has this text, or

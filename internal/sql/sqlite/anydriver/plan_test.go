@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bravellian/pawl/internal/enginetest"
 	sqlite "github.com/bravellian/pawl/internal/sql/sqlite/anydriver"
+	"github.com/bravellian/pawl/internal/test/enginetest"
 )
 
 // OBX-119: what a claim, a settlement and a reap read is found through an index and

@@ -9,11 +9,11 @@ import (
 	"testing"
 
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/internal/enginetest"
 	sqlite "github.com/bravellian/pawl/internal/sql/sqlite/anydriver"
+	"github.com/bravellian/pawl/internal/test/enginetest"
 )
 
-// Errors as drivers make them. The drivers themselves are tested in internal/driverstest.
+// Errors as drivers make them. The drivers themselves are tested in internal/test/driverstest.
 type (
 	byMethod  struct{ code int }              // modernc, glebarez
 	byMethods struct{ code uint16 }           // ncruces

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/internal/enginetest"
 	sqlite "github.com/bravellian/pawl/internal/sql/sqlite/anydriver"
+	"github.com/bravellian/pawl/internal/test/enginetest"
 )
 
 // This test binary is also the other processes: started with a part to play in

@@ -3,9 +3,9 @@ package anydriver_test
 import (
 	"testing"
 
-	"github.com/bravellian/pawl/internal/dbtest"
-	"github.com/bravellian/pawl/internal/enginetest"
 	sqlite "github.com/bravellian/pawl/internal/sql/sqlite/anydriver"
+	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/enginetest"
 )
 
 // Every statement file is asked for: as an operation or, of an operation that Go answers, by that Go.

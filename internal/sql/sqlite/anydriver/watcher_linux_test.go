@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/bravellian/pawl/internal/enginekit/filewatch"
-	"github.com/bravellian/pawl/internal/enginetest"
 	sqlite "github.com/bravellian/pawl/internal/sql/sqlite/anydriver"
+	"github.com/bravellian/pawl/internal/test/enginetest"
 	"github.com/bravellian/pawl/outbox"
 )
 

@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/bravellian/pawl/internal/enginetest"
 	sqlite "github.com/bravellian/pawl/internal/sql/sqlite/anydriver"
+	"github.com/bravellian/pawl/internal/test/enginetest"
 )
 
 // OBX-122: where commits have to be polled for, an idle process does so 20 times a second,

@@ -15,7 +15,7 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
-	"github.com/bravellian/pawl/internal/apt"
+	"github.com/bravellian/pawl/internal/test/apt"
 )
 
 // path is where Debian's package puts the browser.
