@@ -83,7 +83,7 @@ func root(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
 	for ; err == nil; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "internal", "dbtest")); err == nil {
+		if _, err := os.Stat(filepath.Join(dir, "internal", "test", "dbtest")); err == nil {
 			return dir
 		}
 		if dir == filepath.Dir(dir) {
