@@ -247,7 +247,7 @@ docs-check: ## the documentation: its links, its code blocks, what is made from 
 # golangci-lint takes folders, not "work".
 .PHONY: lint
 lint: ## golangci-lint over all packages, and every go.mod as go mod tidy writes it
-	$(GOLANGCI) run ./... ./cmd/pawl/... ./examples/shop/... ./examples/transactions/... ./examples/webhooks/... ./metrics/... ./sink/watermill/... ./sink/watermill/brokertest/... ./sink/webhook/... ./sqlserver/... ./torture/... ./traces/... ./ui/browsertest/...
+	$(GOLANGCI) run ./... ./cmd/pawl/... ./examples/shop/... ./examples/transactions/... ./examples/webhooks/... ./metrics/... ./sink/watermill/... ./sink/watermill/brokertest/... ./sink/webhook/... ./sqlserver/... ./tools/... ./torture/... ./traces/... ./ui/browsertest/...
 	go run ./tools/modules -check
 
 .PHONY: tidy

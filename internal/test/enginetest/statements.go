@@ -20,7 +20,7 @@ type literals struct {
 	types map[string]int
 }
 
-// sourceLiterals reads the strings of all Go files below root that become part of a program, but for test suites
+// sourceLiterals reads the strings of all Go files below root but for tests
 // and folders that are to be skipped.
 func sourceLiterals(t testing.TB, root string, skip ...string) (all []literals) {
 	t.Helper()
@@ -30,7 +30,7 @@ func sourceLiterals(t testing.TB, root string, skip ...string) (all []literals) 
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (slices.Contains(skip, rel) || strings.HasPrefix(d.Name(), ".") && rel != "." || strings.HasPrefix(rel, "internal") && strings.HasSuffix(rel, "test")):
+		case d.IsDir() && (slices.Contains(skip, rel) || strings.HasPrefix(d.Name(), ".") && rel != "."):
 			return fs.SkipDir
 		case d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
 			return nil
@@ -71,7 +71,7 @@ func sourceLiterals(t testing.TB, root string, skip ...string) (all []literals) 
 // in its folder, besides the list of them all.
 func UnusedOperations(t testing.TB, root, folder string, statements []*engine.Statement) (unused []string) {
 	t.Helper()
-	programs := sourceLiterals(t, root, "bench", "internal/engine/op")
+	programs := sourceLiterals(t, root, "bench", "internal/engine/op", "internal/test", "tools")
 	own := sourceLiterals(t, filepath.Join(root, folder))
 	for _, s := range statements {
 		name, in, listed := s.Type().Name(), programs, 0
