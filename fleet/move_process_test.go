@@ -34,6 +34,7 @@ const moveVariable = "PAWL_FLEET_MOVE_JOB"
 type moveJob struct {
 	Store fleet.Database
 	To    *fleet.Database
+	Lease time.Duration
 }
 
 func (j *moveJob) run() error {
@@ -44,7 +45,7 @@ func (j *moveJob) run() error {
 		stop()
 	}()
 	o := quick()
-	o.Pawl.Lease, o.PollMax, o.Logger = 3*time.Second, 500*time.Millisecond, slog.New(slog.DiscardHandler)
+	o.Pawl.Lease, o.PollMax, o.Logger = j.Lease, 500*time.Millisecond, slog.New(slog.DiscardHandler)
 	f, err := fleet.New(fleet.Static(j.Store), o)
 	if err != nil {
 		return err
@@ -205,12 +206,16 @@ func TestMoveUnderLoad(t *testing.T) {
 			for i := range sent {
 				producing.Go(func() { sent[i] = m.produce(ctx, f, fmt.Sprintf("k%d", i)) })
 			}
-			worker, ended := m.start(moveJob{Store: old})
-			other, _ := m.start(moveJob{Store: old})
+			lease := time.Minute // longer than a busy machine keeps a worker from settling
+			if killWorkers {
+				lease = 3 * time.Second
+			}
+			worker, ended := m.start(moveJob{Store: old, Lease: lease})
+			other, _ := m.start(moveJob{Store: old, Lease: lease})
 			dbtest.UntilWithin(t, 3*time.Minute, "the workers work", func() bool { return m.all() > 100 })
 			for _, to := range []fleet.Database{new, third} {
 				for longest := 1500; ; longest += 500 { // on a slow machine a move takes longer than it lives at first
-					mover, moved := m.start(moveJob{Store: old, To: &to})
+					mover, moved := m.start(moveJob{Store: old, To: &to, Lease: lease})
 					life := time.Duration(50+random.IntN(longest)) * time.Millisecond
 					timer := time.AfterFunc(life, func() { _ = mover.Process.Kill() })
 					err := moved()
@@ -224,7 +229,7 @@ func TestMoveUnderLoad(t *testing.T) {
 					if killWorkers {
 						_ = worker.Process.Kill()
 						_ = ended()
-						worker, ended = m.start(moveJob{Store: old})
+						worker, ended = m.start(moveJob{Store: old, Lease: lease})
 					}
 				}
 				before := m.all()

@@ -2,6 +2,8 @@ package move
 
 import (
 	"context"
+	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -12,39 +14,60 @@ import (
 // pauseActor is who paused the queues of a store that is to be closed.
 const pauseActor = "pawl move"
 
+// errClaimed is what was claimed after the drain had seen nothing claimed.
+var errClaimed = errors.New("something is claimed")
+
 // close has what is being handled finished, as far as that does not take too long, and keeps
-// everybody from writing to the old database.
+// everybody from writing to the old database. A claim that read the pauses before they were there
+// may commit after the drain saw none: with the fence in place nobody can, so that is asked again.
 func (m *mover) close(ctx context.Context) error {
+	end := time.Now()
 	if m.opts.Drain > 0 {
-		if err := m.drain(ctx); err != nil {
+		if err := m.pause(ctx); err != nil {
 			return err
 		}
+		end = time.Now().Add(m.opts.Drain)
 	}
 	pauses, err := m.ourPauses(ctx)
 	if err != nil {
 		return err
 	}
-	err = m.fence(ctx, m.a, engine.Fence{ID: m.id, Place: m.new.Place.Where}, func(ctx context.Context, tx engine.Tx) error {
-		if err := m.endPauses(ctx, tx, pauses); err != nil {
+	for {
+		if err := m.drain(ctx, end); err != nil {
 			return err
 		}
-		return m.putTx(ctx, tx, m.old, from, op.Copying, op.Closed, m.new.Place)
-	})
+		err = m.fence(ctx, m.a, engine.Fence{ID: m.id, Place: m.new.Place.Where}, func(ctx context.Context, tx engine.Tx) error {
+			if err := m.noneClaimed(ctx, tx, end); err != nil {
+				return err
+			}
+			if err := m.endPauses(ctx, tx, pauses); err != nil {
+				return err
+			}
+			return m.putTx(ctx, tx, m.old, from, op.Copying, op.Closed, m.new.Place)
+		})
+		if !errors.Is(err, errClaimed) {
+			break
+		}
+	}
 	if err == nil {
 		m.oldPhase, m.closedAt = op.Closed, time.Now()
 	}
 	return err
 }
 
-// drain pauses all queues, and waits until nothing is claimed.
-func (m *mover) drain(ctx context.Context) error {
+// pause pauses all queues.
+func (m *mover) pause(ctx context.Context) error {
 	queues, err := m.pauseQueues(ctx)
-	if err != nil {
-		return err
+	if err == nil {
+		m.log.Info("paused a store to move it", "database", m.old.Place.Where, "count", len(queues))
 	}
-	m.log.Info("paused a store to move it", "database", m.old.Place.Where, "count", len(queues))
+	return err
+}
+
+// drain waits until nothing is claimed, or the end.
+func (m *mover) drain(ctx context.Context, end time.Time) error {
 	claims := table(m.tables, "outbox_claim")
-	for end := time.Now().Add(m.opts.Drain); time.Now().Before(end); {
+	for time.Now().Before(end) {
 		rows, err := m.a.TableRows(ctx, claims, nil, 1)
 		if err != nil || len(rows) == 0 {
 			return err
@@ -54,6 +77,19 @@ func (m *mover) drain(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// noneClaimed returns errClaimed while something is claimed, until the end.
+func (m *mover) noneClaimed(ctx context.Context, tx engine.Tx, end time.Time) error {
+	if !time.Now().Before(end) {
+		return nil
+	}
+	var one op.OutboxItem
+	claimed := engine.One(op.OutboxListClaimed{OutboxFilter: op.OutboxFilter{Before: math.MaxInt64, Most: 1, Bare: true}}, &one)
+	if err := m.old.DB.DoTx(ctx, tx, claimed); err != nil || claimed.N == 0 {
+		return err
+	}
+	return errClaimed
 }
 
 // pauseQueues pauses the queues that are not paused.

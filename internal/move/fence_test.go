@@ -253,6 +253,54 @@ func TestDrain(t *testing.T) {
 	})
 }
 
+// D-258: a claim that commits after the drain read the claims is finished as well.
+func TestClaimDuringTheDrain(t *testing.T) {
+	t.Parallel()
+	eachPair(t, func(t *testing.T, old, new dbtest.Database) {
+		ctx := t.Context()
+		p := open(t, old)
+		_, err := p.Outbox.Enqueue(ctx, outbox.Message{Topic: "x"})
+		must(t, err)
+		owner := outbox.NewOwnerToken()
+		msgs, err := p.Outbox.Claim(ctx, owner, time.Minute, 1)
+		must(t, err)
+		writes := 0
+		from := sideOf(old, "old")
+		from.DB = &early{failing: failingAt(old, &writes, 0, false), next: func() {
+			if n, err := p.Outbox.Ack(ctx, owner, msgs[0].Position); err != nil || n != 1 {
+				t.Errorf("acked %d, %v", n, err)
+			}
+		}}
+		_, err = move.Run(ctx, from, sideOf(new, "new"), quiet())
+		must(t, err)
+		counts, err := open(t, new).Outbox.Count(ctx)
+		must(t, err)
+		if counts.Done != 1 {
+			t.Errorf("in the new database %+v, want one done", counts)
+		}
+	})
+}
+
+// early reads the claims for the first time before one that is there commits.
+type early struct {
+	*failing
+	next  func() // the second time
+	times int
+}
+
+func (e *early) TableRows(ctx context.Context, t *engine.Table, above []any, n int) ([][]any, error) {
+	if t.Name != "outbox_claim" {
+		return e.failing.TableRows(ctx, t, above, n)
+	}
+	switch e.times++; e.times {
+	case 1:
+		return nil, nil
+	case 2:
+		e.next()
+	}
+	return e.failing.TableRows(ctx, t, above, n)
+}
+
 // closing calls a function before the store is closed.
 type closing struct {
 	*failing
