@@ -77,7 +77,7 @@ func servers(t *testing.T, n int) (dbs []fleet.Database, connected func() int) {
 	for i := range n {
 		d = dbtest.OpenPostgres(t)
 		dbs = append(dbs, fleet.Database{
-			Key: fmt.Sprintf("pg%02d", i), URL: testpg.With(testpg.URL(t), "application_name="+name), Schema: strings.TrimSuffix(d.Table(""), "."),
+			Key: fmt.Sprintf("pg%02d", i), URL: testpg.With(testpg.URL(t), "application_name="+name, "connect_timeout=60"), Schema: strings.TrimSuffix(d.Table(""), "."),
 		})
 	}
 	return dbs, func() (n int) {
