@@ -108,7 +108,7 @@ LONG := ^(Test($(subst $(space),|,$(strip \
 	OldConnectionsGoSilent CutConnection BlackHole SlowConnection GuardKeepsOut WaitCrashBetweenSteps DeleteMiddle PutMeanwhile TenYears Resume \
 	FiresInDueOrder FiresInTime ChangesWhileAsleep ProcessesOnPostgres ExamineJoinsStayOver ExaminePostgresOfItsOwn \
 	OperatingGuide NoCommandSteersATerminal Demo Torture OversizeInputTakesNoMemory DrainSaysWhatIsLeft CommandsTell.* DocumentedCommands BadCommands ManPages \
-	LeaseRun.* MendByFilter BulkKilledWorker KilledWorkerIsRedelivered)))|FuzzOpen|FuzzRequests)$$
+	LeaseRun.* MendByFilter BulkKilledWorker KilledWorkerIsRedelivered Walks)))|FuzzOpen|FuzzRequests)$$
 LEAN := -ldflags=-w # the linker leaves out what debuggers read
 
 # What measures memory, round trips and rows, which the race detector changes, what waits for servers of its own,
