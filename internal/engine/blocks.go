@@ -15,11 +15,11 @@ const BlockSize = 4096
 type Blocks struct {
 	// mu is not held while a block is fetched: a fetch may wait for what another caller's
 	// transaction holds, the write lock for instance.
-	mu         sync.Mutex
-	next, last int64         // the free ids: next … last
-	spare      int64         // the first id of the block after that; 0: none
-	drops      int           // how often everything was dropped
-	fetching   chan struct{} // full while a goroutine fetches
+	mu        sync.Mutex
+	next, end int64         // the free ids: next … end−1
+	spare     int64         // the first id of the block after that; 0: none
+	drops     int           // how often everything was dropped
+	fetching  chan struct{} // full while a goroutine fetches
 }
 
 // Take returns the first of n consecutive ids. When the blocks in memory are too short it
@@ -46,8 +46,8 @@ func (b *Blocks) Take(ctx context.Context, n int, fetch func(context.Context) (i
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if BlockSize-n > b.left() {
-		b.next, b.last = lo+int64(n), lo+BlockSize-1
+	if BlockSize-int64(n) > b.end-b.next {
+		b.next, b.end = lo+int64(n), lo+BlockSize
 	}
 	return lo, nil
 }
@@ -59,10 +59,10 @@ func (b *Blocks) TryTake(n int) (lo int64, ok bool) {
 	if n < 1 || n > BlockSize {
 		return 0, false
 	}
-	if b.left() < n && b.spare != 0 {
-		b.next, b.last, b.spare = b.spare, b.spare+BlockSize-1, 0
+	if b.end-b.next < int64(n) && b.spare != 0 {
+		b.next, b.end, b.spare = b.spare, b.spare+BlockSize, 0
 	}
-	if b.left() < n {
+	if b.end-b.next < int64(n) {
 		return 0, false
 	}
 	lo = b.next
@@ -74,7 +74,7 @@ func (b *Blocks) TryTake(n int) (lo int64, ok bool) {
 func (b *Blocks) Low() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.spare == 0 && b.left() < BlockSize/2
+	return b.spare == 0 && b.end-b.next < BlockSize/2
 }
 
 // Refill fetches the next block ahead, unless there is one.
@@ -101,7 +101,7 @@ func (b *Blocks) Refill(ctx context.Context, fetch func(context.Context) (int64,
 func (b *Blocks) Drop() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.next, b.last, b.spare = 0, 0, 0
+	b.next, b.end, b.spare = 0, 0, 0
 	b.drops++
 }
 
@@ -121,13 +121,6 @@ func (b *Blocks) dropped() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.drops
-}
-
-func (b *Blocks) left() int {
-	if b.next == 0 {
-		return 0
-	}
-	return int(b.last - b.next + 1)
 }
 
 // startFetch waits until no other goroutine fetches; done ends the fetch.

@@ -104,17 +104,18 @@ type conn struct {
 // them was a third of the processor time of a transaction that enqueues one message. They are
 // short, so they do not watch ctx, which takes modernc a goroutine for each.
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	if !c.from.keeps(query) {
+	st := c.ses.stmts[query]
+	if st == nil && !c.from.keeps(query) {
 		return c.rawConn.ExecContext(ctx, query, args)
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
+	err := ctx.Err()
+	if err == nil && st == nil {
+		st, err = c.ses.prepare(query)
 	}
-	st, err := c.ses.prepare(query)
 	if err != nil {
 		return nil, err
 	}
-	return execute(context.Background(), st, args)
+	return st.ExecContext(context.Background(), args)
 }
 
 // stale reports whether the connection must not be used any more: the database was lost or

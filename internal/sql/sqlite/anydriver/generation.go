@@ -14,12 +14,6 @@ import (
 // check costs a few microseconds, within a transaction that runs anyway.
 const generationCheckInterval = time.Second
 
-// Generation changes with the database's history; see engine.DB.
-func (db *DB) Generation() int64 { return db.generations.Generation() }
-
-// HistoryChanges returns how often this process saw the database's history change.
-func (db *DB) HistoryChanges() int64 { return db.generations.Changes() }
-
 // dropCaches drops what is kept in memory of an earlier history.
 func (db *DB) dropCaches() {
 	db.ids.Drop()

@@ -47,25 +47,14 @@ func (db *DB) Do(ctx context.Context, calls ...*engine.Call) error {
 	}
 	busy, err := db.anyDue(ctx, calls)
 	if err != nil || !busy {
-		resetCalls(calls)
+		for _, c := range calls {
+			c.Begin()
+		}
 		return err
 	}
 	db.queue.enter()
 	defer db.queue.leave()
 	return db.group.Do(ctx, &job{ctx, calls})
-}
-
-// begin returns a transaction for calls, which it prepares before it reads the clock.
-func (db *DB) begin(run runner, calls ...*engine.Call) *txn {
-	resetCalls(calls)
-	return &txn{db: db, run: run, now: db.now()}
-}
-
-// resetCalls prepares calls for an attempt.
-func resetCalls(calls []*engine.Call) {
-	for _, c := range calls {
-		c.Begin()
-	}
 }
 
 // anyDue reports whether any of the calls has something to do.
@@ -140,10 +129,11 @@ func untilAllDone(ctx context.Context, jobs []*job) (context.Context, func()) {
 
 // transact sets errs to the jobs' own errors and returns one that applies to all of them.
 func (db *DB) transact(ctx context.Context, s *session, jobs []*job, errs []error) error {
+	var calls []*engine.Call
 	for _, j := range jobs {
-		resetCalls(j.calls)
+		calls = append(calls, j.calls...)
 	}
-	t := db.begin(s)
+	t := db.begin(s, calls...)
 	t.limit = ctx
 	err := db.guard.check()
 	if err == nil {

@@ -105,6 +105,12 @@ type outboxReadyInsert struct {
 	run
 }
 
+// toReady puts a run into ready.
+func toReady(t *txn, r run) error {
+	_, err := t.do(outboxReadyInsert{run: r})
+	return err
+}
+
 // outboxExceptionUpsert records what went wrong with a message. Without an error the last one
 // is kept.
 type outboxExceptionUpsert struct {

@@ -145,7 +145,7 @@ type session struct {
 	ctx         context.Context // of the current call
 	dc          dbConn
 	reusesBytes bool // see the function
-	stmts       map[string]driver.Stmt
+	stmts       map[string]statement
 	args        []driver.NamedValue
 
 	generationChecked bool // its generation was checked
@@ -161,7 +161,7 @@ func newSession(dc any) *session {
 		dc = c.rawConn
 	}
 	c, _ := dc.(dbConn)
-	return &session{ctx: context.Background(), dc: c, reusesBytes: reusesBytes(dc), stmts: map[string]driver.Stmt{}}
+	return &session{ctx: context.Background(), dc: c, reusesBytes: reusesBytes(dc), stmts: map[string]statement{}}
 }
 
 // reusesBytes reports whether a driver may reuse the bytes of a row for the next row, as
@@ -182,16 +182,27 @@ func (s *session) close() {
 	clear(s.stmts)
 }
 
-func (s *session) prepare(query string) (driver.Stmt, error) {
+// statement is a driver's prepared statement with context support.
+type statement interface {
+	driver.Stmt
+	driver.StmtExecContext
+	driver.StmtQueryContext
+}
+
+func (s *session) prepare(query string) (statement, error) {
 	if st, ok := s.stmts[query]; ok {
 		return st, nil
 	}
 	if s.dc == nil {
 		return nil, errors.New("sqlite: the driver lacks context support")
 	}
-	st, err := s.dc.PrepareContext(context.Background(), query)
+	prepared, err := s.dc.PrepareContext(context.Background(), query)
 	if err != nil {
 		return nil, err
+	}
+	st, ok := prepared.(statement)
+	if !ok {
+		return nil, errors.Join(errors.New("sqlite: the driver's statements lack context support"), prepared.Close())
 	}
 	s.stmts[query] = st
 	return st, nil
@@ -200,7 +211,7 @@ func (s *session) prepare(query string) (driver.Stmt, error) {
 // bind converts the arguments; the slice is reused by the next statement. Every statement
 // gets the time as its first argument, and some drivers refuse an argument for a statement
 // without parameters.
-func (s *session) bind(st driver.Stmt, args []any) ([]driver.NamedValue, error) {
+func (s *session) bind(st statement, args []any) ([]driver.NamedValue, error) {
 	if n := st.NumInput(); n >= 0 {
 		args = args[:min(n, len(args))]
 	}
@@ -224,14 +235,7 @@ func (s *session) exec(query string, args []any) (sql.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return execute(s.ctx, st, vals)
-}
-
-func execute(ctx context.Context, st driver.Stmt, args []driver.NamedValue) (driver.Result, error) {
-	if ex, ok := st.(driver.StmtExecContext); ok {
-		return ex.ExecContext(ctx, args)
-	}
-	return nil, errors.New("sqlite: the driver's statements lack context support")
+	return st.ExecContext(s.ctx, vals)
 }
 
 func (s *session) query(query string, args []any, each func(engine.Row) error) error {
@@ -243,11 +247,7 @@ func (s *session) query(query string, args []any, each func(engine.Row) error) e
 	if err != nil {
 		return err
 	}
-	q, ok := st.(driver.StmtQueryContext)
-	if !ok {
-		return errors.New("sqlite: the driver's statements lack context support")
-	}
-	rows, err := q.QueryContext(s.ctx, vals)
+	rows, err := st.QueryContext(s.ctx, vals)
 	if err != nil {
 		return err
 	}

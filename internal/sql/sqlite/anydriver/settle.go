@@ -117,12 +117,6 @@ func toClaim(t *txn, r run, owner [16]byte) error {
 	return err
 }
 
-// toReady puts a run into ready.
-func toReady(t *txn, r run) error {
-	_, err := t.do(outboxReadyInsert{run: r})
-	return err
-}
-
 // settle removes every run that is to be settled from the claim and passes it to put. It
 // returns the number of messages.
 func settle[R interface{ Run() op.Held }](t *txn, runs []R, put func(r *R, taken []run) error) (total int64, err error) {

@@ -227,6 +227,12 @@ func (db *DB) PoolStats() engine.PoolStats {
 // Engine returns "sqlite".
 func (db *DB) Engine() string { return "sqlite" }
 
+// Generation changes with the database's history; see engine.DB.
+func (db *DB) Generation() int64 { return db.generations.Generation() }
+
+// HistoryChanges returns how often this process saw the database's history change.
+func (db *DB) HistoryChanges() int64 { return db.generations.Changes() }
+
 // Notify wakes this process's waiters of a queue.
 func (db *DB) Notify(queue string) { db.notifier.Notify(queue) }
 
@@ -325,10 +331,8 @@ func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
 	if err != nil {
 		return wrap(call.Name(), err)
 	}
-	if engine.ReturnsRows(call.Operation) {
-		if _, err := engine.QuerierOf(tx); err != nil {
-			return wrap(call.Name(), err)
-		}
+	if _, err := engine.QuerierOf(tx); err != nil && engine.ReturnsRows(call.Operation) {
+		return wrap(call.Name(), err)
 	}
 	return db.run(db.begin(callerTx{ctx, tx}, call), call)
 }

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/bravellian/pawl/internal/engine"
@@ -118,6 +120,14 @@ type txn struct {
 	woke  bool // something scheduled for later became due
 }
 
+// begin returns a transaction for calls, which it prepares before it reads the clock.
+func (db *DB) begin(run runner, calls ...*engine.Call) *txn {
+	for _, c := range calls {
+		c.Begin()
+	}
+	return &txn{db: db, run: run, now: db.now()}
+}
+
 // change runs a statement and returns how many rows it changed.
 func (t *txn) change(op engine.Operation) (int64, error) {
 	res, err := t.do(op)
@@ -181,23 +191,74 @@ func (t *txn) bind(op engine.Operation) (string, error) {
 	return s.Text, nil
 }
 
-// opFunc implements an operation in Go.
-type opFunc func(t *txn, c *engine.Call) error
-
-// run runs one call.
-func (db *DB) run(t *txn, c *engine.Call) error {
-	return t.failed(c, db.answer(t, c))
-}
-
-// failed is wrap. If a position was taken, the cached block of ids is of another history, and
+// run runs one call. If a position was taken, the cached block of ids is of another history, and
 // is dropped.
-func (t *txn) failed(c *engine.Call, err error) error {
+func (db *DB) run(t *txn, c *engine.Call) (err error) {
+	switch f := db.answers[reflect.TypeOf(c.Operation)]; {
+	case f != nil:
+		err = f(t, c)
+	case c.Each != nil:
+		err = t.ask(c.Operation, c.Each)
+	default:
+		c.N, err = t.change(c.Operation)
+	}
 	if err == nil {
 		return nil
 	}
-	err = wrap(c.Name(), err)
-	if errors.Is(err, engine.ErrPosition) {
-		t.db.ids.Drop()
+	if err = wrap(c.Name(), err); errors.Is(err, engine.ErrPosition) {
+		db.ids.Drop()
 	}
 	return err
+}
+
+// opFunc implements an operation in Go.
+type opFunc func(t *txn, c *engine.Call) error
+
+// answers are the operations that take more than one statement on SQLite, each with the Go
+// function that implements it.
+type answers map[reflect.Type]opFunc
+
+// newAnswers returns all of them.
+func newAnswers() answers {
+	a := answers{}
+	a.audit()
+	a.doctor()
+	a.doctorJoins()
+	a.doctorOrder()
+	a.generations()
+	a.inbox()
+	a.jobs()
+	a.joins()
+	a.leases()
+	a.backlog()
+	a.outboxes()
+	a.pauses()
+	a.limits()
+	a.timers()
+	return a
+}
+
+// counting adds the implementation of an operation that returns a number, or how many rows
+// it changed.
+func counting[O engine.Operation](a answers, f func(t *txn, o O) (int64, error)) {
+	a[reflect.TypeFor[O]()] = func(t *txn, c *engine.Call) (err error) {
+		c.N, err = f(t, c.Operation.(O))
+		return err
+	}
+}
+
+// listing adds the implementation of an operation that returns rows.
+func listing[O engine.Operation](a answers, f func(t *txn, o O, each func(engine.Row) error) error) {
+	a[reflect.TypeFor[O]()] = func(t *txn, c *engine.Call) error { return f(t, c.Operation.(O), c.Each) }
+}
+
+// has reports whether an operation is implemented in Go.
+func (a answers) has(o engine.Operation) bool { return a[reflect.TypeOf(o)] != nil }
+
+// statements returns the statements that the implementations run, each with zero fields.
+func statements() []engine.Operation {
+	return slices.Concat(
+		auditStatements(), doctorStatements(), doctorJoinStatements(), doctorOrderStatements(), generationStatements(), inboxStatements(), jobStatements(), joinStatements(),
+		leaseStatements(), backlogStatements(), outboxStatements(), pauseStatements(), limitStatements(), timerStatements(),
+	)
 }
