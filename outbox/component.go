@@ -28,14 +28,14 @@ func (c component) Prepare(ctx context.Context, tx engine.Tx, messages []Message
 }
 
 func (c component) Template(m Message) (queue.Template, error) {
-	e, err := c.prepare([]Message{m}, 0)
+	b, err := c.prepare([]Message{m}, 0)
 	if err != nil {
 		return nil, err
 	}
-	if e.entries[0].kind != engine.Claimable { // programs claim runs of jobs by other statements
+	if b.entries[0].kind != engine.Claimable { // programs claim runs of jobs by other statements
 		return nil, engine.Invalid("ordering key", "not for messages that are made of a template")
 	}
-	return &batch{o: c.Outbox, enqueueCall: e}, nil
+	return b, nil
 }
 
 func (c component) Reserve(ctx context.Context, n int) ([]MessageID, []Position, error) {
@@ -71,7 +71,7 @@ func (c component) AckCalls(m *Message) []*engine.Call {
 }
 
 func (c component) Validate(m Message) error {
-	return cmp.Or(refuseUnique(m), m.validate(c.opts.MaxPayload))
+	return cmp.Or(refuseUnique(m), m.validate(c.Outbox, c.opts.MaxPayload))
 }
 
 func (c component) Pauses() *pause.Pauses { return c.pauses }

@@ -1,11 +1,13 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
 
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/enginekit/coalesce"
 )
 
@@ -41,14 +43,11 @@ func (o *Outbox) EnqueueBatch(ctx context.Context, msgs []Message) ([]MessageID,
 	if err := engine.CheckOutside(ctx, o.db, nil, "EnqueueTx"); err != nil {
 		return nil, err
 	}
-	e, err := o.prepare(o.withHeaders(ctx, msgs), 0)
+	b, err := o.batch(ctx, nil, msgs, 0)
 	if err != nil || len(msgs) == 0 {
 		return nil, err
 	}
-	if err := o.identify(ctx, nil, e); err != nil {
-		return nil, err
-	}
-	err = o.groupOf(e).Do(ctx, e)
+	err = o.groupOf(b).Do(ctx, b)
 	if errors.Is(err, coalesce.ErrUnderWay) {
 		err = errors.Join(engine.ErrCommitUnknown, err)
 	}
@@ -56,17 +55,15 @@ func (o *Outbox) EnqueueBatch(ctx context.Context, msgs []Message) ([]MessageID,
 		if !errors.Is(err, engine.ErrCommitUnknown) {
 			return nil, err
 		}
-		return e.ownIDs(), err
+		return b.IDs(), err
 	}
-	e.reportDuplicates()
-	o.notifyEnqueued(ctx, e.written())
-	return e.ids(), nil
+	return b.finish(ctx), nil
 }
 
 // groupOf returns the group in which a call shares transactions. Those with unique keys have one
 // of their own: they may wait for a transaction that holds a key, and others must not.
-func (o *Outbox) groupOf(e *enqueueCall) *coalesce.Group[*enqueueCall] {
-	if slices.ContainsFunc(e.entries, (*entry).keyed) {
+func (o *Outbox) groupOf(b *batch) *coalesce.Group[*batch] {
+	if slices.ContainsFunc(b.entries, (*entry).keyed) {
 		return &o.uniques
 	}
 	return &o.enqueues
@@ -95,10 +92,131 @@ func (o *Outbox) EnqueueBatchTx(ctx context.Context, tx any, msgs []Message) ([]
 	if err != nil || len(msgs) == 0 {
 		return nil, err
 	}
-	if err := engine.Run(ctx, o.db, own, b.Calls()...); err != nil {
+	if err := engine.Run(ctx, o.db, own, o.enqueueCalls(b.entries, b.generation)...); err != nil {
 		return nil, err
 	}
-	b.Ran(ctx, own)
-	b.reportDuplicates()
-	return b.IDs(), nil
+	return b.finish(ctx), nil
 }
+
+// batch is messages that are ready to be written: validated, with their ids.
+type batch struct {
+	o                 *Outbox
+	entries           []*entry
+	generation        int64 // of the database, when they got their positions
+	calls             []*engine.Call
+	storedByComponent bool // stored by the component, no messages yet
+}
+
+// batch validates messages and sets their ids; see queue.Queue.
+func (o *Outbox) batch(ctx context.Context, tx Tx, msgs []Message, own int) (*batch, error) {
+	b, err := o.prepare(o.withHeaders(ctx, msgs), own)
+	if err != nil || len(msgs) == 0 {
+		return b, err
+	}
+	if err := o.identify(ctx, tx, b); err != nil {
+		return nil, err
+	}
+	if tx != nil {
+		o.refreshLanes(ctx, b.entries)
+	}
+	return b, nil
+}
+
+// Calls returns the calls that write the messages; each may run in a caller's transaction.
+func (b *batch) Calls() []*engine.Call {
+	if b.calls == nil && len(b.entries) > 0 {
+		b.calls = b.o.enqueueCalls(b.entries, b.generation)
+	}
+	return b.calls
+}
+
+// IDs returns the ids with which the messages are to be stored, in their order.
+func (b *batch) IDs() []MessageID {
+	ids := make([]MessageID, len(b.entries))
+	for i, en := range b.entries {
+		ids[i] = en.mid
+	}
+	return ids
+}
+
+// Positions returns the messages' positions in their order. A message whose supplied id is known
+// has another one already.
+func (b *batch) Positions() []Position {
+	ids := make([]Position, len(b.entries))
+	for i, en := range b.entries {
+		ids[i] = Position(en.id)
+	}
+	return ids
+}
+
+// CallsTo replaces Calls for a component that stores the messages itself until it enqueues them:
+// keep returns the operation that does so. index has for each of the messages its index in the
+// batch.
+func (b *batch) CallsTo(keep func(messages []op.NewMessage, index []int) engine.Operation) []*engine.Call {
+	b.storedByComponent = true
+	b.calls = b.o.lanes.register(b.generation, b.entries)
+	for part := range chunks(b.entries) {
+		part = slices.SortedFunc(slices.Values(part), func(a, b *entry) int { return cmp.Compare(a.id, b.id) })
+		index := make([]int, len(part))
+		for i, en := range part {
+			index[i] = en.index
+		}
+		c := engine.Ask(keep(newMessages(part), index))
+		c.Generation = b.generation
+		b.calls = append(b.calls, c)
+	}
+	return b.calls
+}
+
+// Generation returns the database's generation when the messages got their positions.
+func (b *batch) Generation() int64 { return b.generation }
+
+// Ran is to be called when the calls have run, in tx or, if that is nil, in a transaction that has
+// committed: then it records the lanes that were registered and notifies this process's workers.
+// It logs the messages.
+func (b *batch) Ran(ctx context.Context, tx Tx) {
+	if tx == nil {
+		b.o.lanes.committed(b.calls)
+	}
+	if b.storedByComponent {
+		return
+	}
+	if tx == nil {
+		b.o.wake(b.entries)
+	}
+	b.o.notifyEnqueued(ctx, b.entries)
+}
+
+// finish is to be called when the messages are written. It returns their ids, for duplicates those of
+// the earlier messages, and tells the callers which these are. The others are logged and observed.
+func (b *batch) finish(ctx context.Context) []MessageID {
+	ids, written, duplicates := b.IDs(), b.entries, 0
+	for i, en := range b.entries {
+		duplicate := !en.earlier.IsZero()
+		if u := en.msg.Unique; u != nil && u.Duplicate != nil {
+			*u.Duplicate = duplicate
+		}
+		if duplicate {
+			ids[i] = en.earlier
+			duplicates++
+		}
+	}
+	if duplicates > 0 {
+		written = slices.DeleteFunc(slices.Clone(written), func(en *entry) bool { return !en.earlier.IsZero() })
+	}
+	b.o.notifyEnqueued(ctx, written)
+	return ids
+}
+
+// LaneCalls replaces Calls for a component that uses the messages only as a template: the calls
+// register the lanes.
+func (b *batch) LaneCalls() []*engine.Call {
+	b.storedByComponent, b.calls = true, b.o.lanes.register(b.generation, b.entries)
+	return b.calls
+}
+
+// Headers returns the first message's headers as they are stored.
+func (b *batch) Headers() *string { return b.entries[0].headers }
+
+// Lane returns the number of the first message's queue and priority.
+func (b *batch) Lane() int64 { return b.entries[0].lane }

@@ -3,28 +3,12 @@ package outbox
 import (
 	"time"
 
-	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/expiry"
 )
 
 // A message expires by the database's clock. A claim returns what time it is there, in the
 // end of the lease. From then on the process's clock measures, from before the request, so that no
 // attempt begins too late.
-
-// checkExpiry returns an error for a message that could never be handled, or whose header another
-// program could not read.
-func (m *Message) checkExpiry() error {
-	if err := engine.CheckDue("expiry", m.Expires); err != nil {
-		return err
-	}
-	if !m.Expires.IsZero() && !m.Expires.After(m.Due) {
-		return engine.Invalid("expiry", "not after the due time")
-	}
-	if err := expiry.Check(m.Headers); err != nil {
-		return engine.Invalid("headers", "%v", err)
-	}
-	return nil
-}
 
 // takeExpiry sets the time at which a stored message expires.
 func (m *Message) takeExpiry() (err error) {

@@ -231,3 +231,20 @@ func (r *registry) recordMissing(topic string, now time.Time) (delay time.Durati
 	}
 	return Backoff(m.times), warn
 }
+
+// OrderPolicy is what a message with an ordering key does to those behind it when an attempt
+// fails.
+type OrderPolicy = worker.OrderPolicy
+
+// The policies of a topic.
+const (
+	// OrderBlock keeps them waiting until the message succeeds, fails for good, expires or is
+	// cancelled.
+	OrderBlock = worker.OrderBlock
+	// OrderSkip lets the next one begin. When the backoff is over, the message comes before those
+	// that wait then.
+	OrderSkip = worker.OrderSkip
+	// OrderHold is OrderBlock, and a message that fails for good keeps them waiting until an
+	// operator redrives or discards it.
+	OrderHold = worker.OrderHold
+)

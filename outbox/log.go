@@ -8,9 +8,6 @@ import (
 // Frequent lines are only formatted if their level is enabled.
 
 func (o *Outbox) logEnqueued(ctx context.Context, entries []*entry) {
-	if len(entries) == 0 || !o.log.Enabled(ctx, slog.LevelInfo) {
-		return
-	}
 	first := entries[0]
 	if len(entries) > 1 {
 		o.log.InfoContext(ctx, "enqueued batch", "count", len(entries), "topic", first.msg.Topic, "correlation_id", first.msg.CorrelationID)

@@ -15,8 +15,9 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/expiry"
 	"github.com/bravellian/pawl/internal/limits"
-	"github.com/bravellian/pawl/internal/worker"
+	"github.com/bravellian/pawl/internal/ordering"
 )
 
 // DefaultQueue is the queue of messages that name none.
@@ -141,30 +142,39 @@ func (m *Message) since() time.Time {
 
 // Validate checks a message as Enqueue does, with the default payload limit.
 func (m *Message) Validate() error {
-	return cmp.Or(m.validate(limits.Payload), (*Outbox)(nil).checkUniqueID(m))
+	return m.validate(nil, limits.Payload)
 }
 
-// validate implements D-2: once, in Go, before any SQL, the same on every engine.
-func (m *Message) validate(maxPayload int) error {
-	if err := engine.CheckText("topic", m.Topic, limits.Topic, true); err != nil {
+// validate implements D-2: once, in Go, before any SQL, the same on every engine. o is the outbox
+// that is to have the message, nil for any.
+func (m *Message) validate(o *Outbox, maxPayload int) error {
+	key := m.orderingKey()
+	err := cmp.Or(engine.CheckText("topic", m.Topic, limits.Topic, true), engine.CheckText("correlation id", m.CorrelationID, limits.CorrelationID, false),
+		engine.CheckText("queue", m.queue(), limits.Queue, true))
+	switch {
+	case err != nil:
 		return err
-	}
-	if err := engine.CheckText("correlation id", m.CorrelationID, limits.CorrelationID, false); err != nil {
-		return err
-	}
-	if err := engine.CheckText("queue", m.queue(), limits.Queue, true); err != nil {
-		return err
-	}
-	if m.Priority < -limits.Priority || m.Priority > limits.Priority {
+	case m.Priority < -limits.Priority || m.Priority > limits.Priority:
 		return engine.Invalid("priority", "not within %d to %d", -limits.Priority, limits.Priority)
-	}
-	if len(m.Payload) > maxPayload {
+	case len(m.Payload) > maxPayload:
 		return engine.TooLong("payload", maxPayload, "bytes")
 	}
-	if err := engine.CheckDue("due time", m.Due); err != nil {
+	if err := cmp.Or(engine.CheckDue("due time", m.Due), engine.CheckDue("expiry", m.Expires)); err != nil {
 		return err
 	}
-	return cmp.Or(m.checkExpiry(), m.checkOrder(), checkHeaders(m.Headers), m.checkUnique())
+	if !m.Expires.IsZero() && !m.Expires.After(m.Due) { // it could never be handled
+		return engine.Invalid("expiry", "not after the due time")
+	}
+	if err := expiry.Check(m.Headers); err != nil { // another program could not read it
+		return engine.Invalid("headers", "%v", err)
+	}
+	if err := engine.CheckText("ordering key", key, limits.OrderingKey, false); err != nil {
+		return err
+	}
+	if key != "" && m.Priority != 0 {
+		return engine.Invalid("priority", "not 0, with an ordering key")
+	}
+	return cmp.Or(checkHeaders(m.Headers), m.checkUnique(o))
 }
 
 func checkHeaders(headers map[string]string) error {
@@ -191,6 +201,14 @@ func (m *Message) queue() string {
 	return m.Queue
 }
 
+// orderingKey returns the message's, which another program may have put among the headers.
+func (m *Message) orderingKey() string {
+	if m.OrderingKey == "" {
+		return m.Headers[ordering.Header]
+	}
+	return m.OrderingKey
+}
+
 func encodeHeaders(headers map[string]string) (*string, error) {
 	if len(headers) == 0 {
 		return nil, nil
@@ -199,7 +217,8 @@ func encodeHeaders(headers map[string]string) (*string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return worker.Optional(string(text)), nil
+	encoded := string(text)
+	return &encoded, nil
 }
 
 // decodeHeaders accepts headers that other programs wrote in another form: one unreadable row must

@@ -114,8 +114,8 @@ type Outbox struct {
 	minted span
 	// mintedInOrder are the positions of messages with ordering keys.
 	mintedInOrder span
-	enqueues      coalesce.Group[*enqueueCall]
-	uniques       coalesce.Group[*enqueueCall] // with unique keys
+	enqueues      coalesce.Group[*batch]
+	uniques       coalesce.Group[*batch] // with unique keys
 	handlers      registry
 	pauses        *pause.Pauses
 	limits        *throttle.Limits
@@ -155,8 +155,8 @@ func New(db engine.DB, opts Options) *Outbox {
 	if invalid != nil {
 		o.handlers.errs = append(o.handlers.errs, fmt.Errorf("options of the outbox: %w", invalid))
 	}
-	o.enqueues = coalesce.Group[*enqueueCall]{Leaders: enqueueLeaders, Max: enqueueMerge, Run: o.flush}
-	o.uniques = coalesce.Group[*enqueueCall]{Leaders: enqueueLeaders, Max: enqueueMerge, Run: o.flush}
+	o.enqueues = coalesce.Group[*batch]{Leaders: enqueueLeaders, Max: enqueueMerge, Run: o.flush}
+	o.uniques = coalesce.Group[*batch]{Leaders: enqueueLeaders, Max: enqueueMerge, Run: o.flush}
 	return o
 }
 

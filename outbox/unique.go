@@ -46,8 +46,9 @@ type UniqueOptions struct {
 	Duplicate *bool
 }
 
-// checkUnique returns an error for a key or options that cannot be meant.
-func (m *Message) checkUnique() error {
+// checkUnique returns an error for a key or options that cannot be meant, and for a key together with
+// an id of the caller's. An id that o made repeats an enqueue whose outcome was unknown. o may be nil.
+func (m *Message) checkUnique(o *Outbox) error {
 	if m.UniqueKey == "" {
 		if m.Unique != nil {
 			return engine.Invalid("unique key", "none, but options for one")
@@ -65,17 +66,10 @@ func (m *Message) checkUnique() error {
 		return engine.Invalid("unique key", "period shorter than a microsecond")
 	case u.Scope != WhileNotDone && u.Scope != WhileNotBegun:
 		return engine.Invalid("unique key", "unknown scope %d", u.Scope)
+	case !m.ID.IsZero() && (o == nil || !o.made(m.ID)):
+		return engine.Invalid("unique key", "together with a message id: use one of them")
 	}
 	return nil
-}
-
-// checkUniqueID returns an error for a message with a unique key and an id of the caller's. One that
-// this outbox made repeats an enqueue whose outcome was unknown.
-func (o *Outbox) checkUniqueID(m *Message) error {
-	if m.UniqueKey == "" || m.ID.IsZero() || o != nil && o.made(m.ID) {
-		return nil
-	}
-	return engine.Invalid("unique key", "together with a message id: use one of them")
 }
 
 func (m *Message) unique() UniqueOptions {
@@ -98,21 +92,19 @@ func refuseUnique(msgs ...Message) error {
 
 func (en *entry) keyed() bool { return en.msg.UniqueKey != "" }
 
-func (en *entry) duplicate() bool { return !en.earlier.IsZero() }
-
 // splitKeyed separates the entries with unique keys. They are in the order of their keys, and of
-// the call where they have the same one: so no two enqueues wait for each other's keys.
+// the call where they have the same one: so no two enqueues wait for each other's keys. The others
+// are in the order of their positions.
 func splitKeyed(entries []*entry) (plain, keyed []*entry) {
-	if !slices.ContainsFunc(entries, (*entry).keyed) {
-		return entries, nil
-	}
+	plain = make([]*entry, 0, len(entries))
 	for _, en := range entries {
-		if en.keyed() {
-			keyed = append(keyed, en)
-		} else {
+		if en.msg.UniqueKey == "" {
 			plain = append(plain, en)
+		} else {
+			keyed = append(keyed, en)
 		}
 	}
+	slices.SortFunc(plain, func(a, b *entry) int { return cmp.Compare(a.id, b.id) })
 	slices.SortStableFunc(keyed, func(a, b *entry) int { return cmp.Compare(a.msg.UniqueKey, b.msg.UniqueKey) })
 	return plain, keyed
 }
@@ -151,21 +143,4 @@ func newKeys(entries []*entry) []op.NewKey {
 		}
 	}
 	return keys
-}
-
-// written returns the entries that are no duplicates.
-func (e *enqueueCall) written() []*entry {
-	if !slices.ContainsFunc(e.entries, (*entry).duplicate) {
-		return e.entries
-	}
-	return slices.DeleteFunc(slices.Clone(e.entries), (*entry).duplicate)
-}
-
-// reportDuplicates sets what the callers asked for.
-func (e *enqueueCall) reportDuplicates() {
-	for _, en := range e.entries {
-		if u := en.msg.Unique; u != nil && u.Duplicate != nil {
-			*u.Duplicate = en.duplicate()
-		}
-	}
 }

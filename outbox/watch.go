@@ -3,6 +3,7 @@ package outbox
 import (
 	"cmp"
 	"context"
+	"log/slog"
 	"maps"
 	"slices"
 	"sync/atomic"
@@ -126,17 +127,19 @@ func (m *Message) addHeaders(headers map[string]string) {
 
 // notifyEnqueued logs messages that were written and notifies the observers.
 func (o *Outbox) notifyEnqueued(ctx context.Context, entries []*entry) {
-	o.logEnqueued(ctx, entries)
-	observers := o.observers()
-	if len(observers) == 0 {
+	if len(entries) > 0 && o.log.Enabled(ctx, slog.LevelInfo) {
+		o.logEnqueued(ctx, entries)
+	}
+	observers := o.watch.observers.Load()
+	if observers == nil {
 		return
 	}
 	var few [fewTopics]topicCount
 	counts := few[:0]
 	for _, e := range entries {
-		counts = count(observers, counts, e.msg.queue(), e.msg.Topic)
+		counts = count(*observers, counts, e.msg.queue(), e.msg.Topic)
 	}
-	notifyCounts(observers, counts)
+	notifyCounts(*observers, counts)
 }
 
 // topicCount is how many messages of a batch have a topic.

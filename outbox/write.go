@@ -4,16 +4,27 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/ordering"
 )
 
-// enqueueCalls returns calls that write entries, and register their lanes if necessary.
+// enqueueCalls returns calls that write entries, and register their lanes if necessary. They are
+// valid in one generation of the database only.
 func (o *Outbox) enqueueCalls(entries []*entry, generation int64) []*engine.Call {
 	calls := o.lanes.register(generation, entries)
 	plain, keyed := splitKeyed(entries)
 	for part := range chunks(plain) {
-		calls = append(calls, prepared(enqueueOp(inOrder(part)), generation))
+		messages, queues := newMessages(part), queuesOf(part)
+		var write engine.Operation
+		if slices.ContainsFunc(part, func(en *entry) bool { return en.supplied }) { // those may be stored already
+			write = op.OutboxEnqueueOnce{Messages: messages, Queues: queues}
+		} else {
+			write = op.OutboxEnqueue{Messages: messages, Queues: queues, Runs: newRuns(part)}
+		}
+		calls = append(calls, &engine.Call{Operation: write, Generation: generation})
 	}
 	for part := range chunks(keyed) {
 		calls = append(calls, uniqueCall(part, generation))
@@ -21,47 +32,95 @@ func (o *Outbox) enqueueCalls(entries []*entry, generation int64) []*engine.Call
 	return calls
 }
 
-// wake wakes this process's workers of the entries' queues.
-func (o *Outbox) wake(entries []*entry) {
-	var queues []string
+// newMessages converts entries. An id that this outbox made is at its position and need not be
+// indexed.
+func newMessages(entries []*entry) []op.NewMessage {
+	all := make([]op.NewMessage, len(entries))
+	for i, en := range entries {
+		all[i] = op.NewMessage{
+			ID: en.id, MessageID: en.mid, Topic: en.msg.Topic, Headers: en.headers, Payload: en.msg.Payload, Lane: en.lane, DueAt: en.due,
+			Supplied: en.supplied && en.position != en.id, Carried: en.position,
+		}
+		if en.msg.CorrelationID != "" {
+			all[i].CorrelationID = &en.msg.CorrelationID
+		}
+		if all[i].Payload == nil {
+			all[i].Payload = []byte{}
+		}
+	}
+	return all
+}
+
+func queuesOf(entries []*entry) (queues []string) {
 	for _, en := range entries {
 		if q := en.msg.queue(); !slices.Contains(queues, q) {
 			queues = append(queues, q)
-			o.db.Notify(q)
 		}
 	}
+	return queues
 }
 
-// prepared returns a call that is valid in one generation of the database only.
-func prepared(o engine.Operation, generation int64) *engine.Call {
-	c := engine.Ask(o)
-	c.Generation = generation
-	return c
+// newRuns returns the runs of entries.
+func newRuns(entries []*entry) (runs []op.NewRun) {
+	for _, en := range entries {
+		at := en.due // when it becomes ready; nil: now
+		if at == nil && en.kind == engine.Ordered {
+			group := ordering.At(en.msg.orderingKey())
+			at = &group
+		}
+		if k := len(runs) - 1; k >= 0 {
+			if r := &runs[k]; en.id == r.Lo+int64(r.N) && en.lane == r.Lane && compareDue(at, r.At) == 0 {
+				r.N++
+				continue
+			}
+		}
+		runs = append(runs, op.NewRun{Lane: en.lane, At: at, Lo: en.id, N: 1})
+	}
+	return runs
+}
+
+func compareDue(a, b *time.Time) int {
+	switch {
+	case a == nil && b == nil:
+		return 0
+	case a == nil:
+		return -1
+	case b == nil:
+		return 1
+	}
+	return a.Compare(*b)
+}
+
+// wake wakes this process's workers of the entries' queues.
+func (o *Outbox) wake(entries []*entry) {
+	for _, queue := range queuesOf(entries) {
+		o.db.Notify(queue)
+	}
 }
 
 // flush writes several callers' messages in one transaction. If that fails for another reason than
 // an unavailable database, each is tried alone: one caller's error must not affect others.
-func (o *Outbox) flush(ctx context.Context, batch []*enqueueCall) []error {
-	err := o.write(ctx, batch)
+func (o *Outbox) flush(ctx context.Context, batches []*batch) []error {
+	err := o.write(ctx, batches)
 	if err == nil {
 		return nil
 	}
-	errs := make([]error, len(batch))
-	for i, e := range batch {
+	errs := make([]error, len(batches))
+	for i, b := range batches {
 		errs[i] = err
-		if len(batch) > 1 && !engine.Unavailable(err) {
-			errs[i] = o.write(ctx, []*enqueueCall{e})
+		if len(batches) > 1 && !engine.Unavailable(err) {
+			errs[i] = o.write(ctx, []*batch{b})
 		}
 	}
 	return errs
 }
 
-func (o *Outbox) write(ctx context.Context, batch []*enqueueCall) (err error) {
+func (o *Outbox) write(ctx context.Context, batches []*batch) (err error) {
 	var all []*entry
-	generation := batch[0].generation
-	for _, e := range batch {
-		all = append(all, e.entries...)
-		if e.generation != generation {
+	generation := batches[0].generation
+	for _, b := range batches {
+		all = append(all, b.entries...)
+		if b.generation != generation {
 			generation = noGeneration
 		}
 	}

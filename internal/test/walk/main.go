@@ -70,6 +70,9 @@ func (p *program) second(call func() error) error {
 }
 
 func (p *program) secondTx(ctx context.Context, call func(*sql.Tx) error) error {
+	if _, err := p.Outbox.Enqueue(ctx, message); err != nil { // which reserves ids for the calls that follow
+		return err
+	}
 	tx, err := p.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err

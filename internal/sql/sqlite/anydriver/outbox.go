@@ -131,7 +131,7 @@ func enqueue(t *txn, o op.OutboxEnqueue) (int64, error) {
 		}
 	}
 	for _, r := range o.Runs {
-		if err := toReady(t, run{Lane: r.Lane, At: t.at(r.At), Lo: r.Lo, N: int64(r.N)}); err != nil {
+		if _, err := t.do(outboxReadyInsert{run: run{Lane: r.Lane, At: t.at(r.At), Lo: r.Lo, N: int64(r.N)}}); err != nil {
 			return 0, err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/expiry"
 	"github.com/bravellian/pawl/internal/ordering"
 )
@@ -20,12 +21,6 @@ const (
 	chunk      = 1000
 	chunkBytes = 16 << 20
 )
-
-// enqueueCall has the messages of one call.
-type enqueueCall struct {
-	entries    []*entry
-	generation int64 // of the database, when they got their positions
-}
 
 // entry is a message ready to be written.
 type entry struct {
@@ -42,73 +37,64 @@ type entry struct {
 	earlier  MessageID // of the message that took this one's place; zero: none did
 }
 
-// ids returns the messages' ids, those of the earlier messages for duplicates. It may be called
-// once the messages are written.
-func (e *enqueueCall) ids() []MessageID {
-	ids := e.ownIDs()
-	for i, en := range e.entries {
-		if en.duplicate() {
-			ids[i] = en.earlier
-		}
-	}
-	return ids
-}
-
-// ownIDs returns the ids with which the messages are to be stored.
-func (e *enqueueCall) ownIDs() []MessageID {
-	ids := make([]MessageID, len(e.entries))
-	for i, en := range e.entries {
-		ids[i] = en.mid
-	}
-	return ids
-}
-
 // prepare validates every message before anything is written. The payloads of the last ones, a
 // component's own, may be of any size.
-func (o *Outbox) prepare(msgs []Message, own int) (*enqueueCall, error) {
-	e := &enqueueCall{entries: make([]*entry, len(msgs)), generation: o.db.Generation()}
+func (o *Outbox) prepare(msgs []Message, own int) (*batch, error) {
+	b := &batch{o: o, entries: make([]*entry, len(msgs)), generation: o.db.Generation()}
 	entries := make([]entry, len(msgs))
-	var lane int64
-	var kind engine.LaneKind
 	for i := range msgs {
-		m := &msgs[i]
+		m, en := &msgs[i], &entries[i]
 		most := o.opts.MaxPayload
 		if i >= len(msgs)-own {
 			most = math.MaxInt
 		}
-		if err := cmp.Or(m.validate(most), o.checkUniqueID(m)); err != nil {
+		if err := m.validate(o, most); err != nil {
 			return nil, err
 		}
 		headers, err := encodeHeaders(ordering.Put(expiry.Put(m.Headers, m.Expires), m.OrderingKey))
 		if err != nil {
 			return nil, engine.Invalid("headers", "%v", err)
 		}
-		if i == 0 || m.Queue != msgs[i-1].Queue || m.Priority != msgs[i-1].Priority || (m.orderingKey() != "") != (kind == engine.Ordered) {
-			lane, kind = laneOf(m)
+		*en = entry{msg: m, index: i, due: engine.Due(&m.Due), headers: headers, mid: m.ID, supplied: !m.ID.IsZero()}
+		if en.supplied {
+			en.position, _, _ = m.ID.position()
 		}
-		entries[i] = entry{msg: m, index: i, lane: lane, kind: kind, due: engine.Due(&m.Due), headers: headers, mid: m.ID, supplied: !m.ID.IsZero()}
-		e.entries[i] = &entries[i]
+		if m.orderingKey() != "" {
+			en.kind = engine.Ordered
+		}
+		if i > 0 && m.Queue == msgs[i-1].Queue && m.Priority == msgs[i-1].Priority && en.kind == entries[i-1].kind {
+			en.lane = entries[i-1].lane
+		} else {
+			en.lane = engine.LaneID(m.queue(), m.Priority, en.kind)
+		}
+		b.entries[i] = en
 	}
-	return e, nil
+	return b, nil
 }
 
 // identify sets every message's position and, unless it has one, its id. Messages of one lane and
-// due time get consecutive positions, so that they form one run.
-func (o *Outbox) identify(ctx context.Context, tx Tx, e *enqueueCall) error {
-	order := slices.Clone(e.entries)
+// due time get consecutive positions, so that they form one run. One with an id that this outbox
+// made, after an enqueue whose outcome was unknown (D-4), is written at its own position, where the
+// primary key waits for the first attempt if that is still in flight. Other ids that carry a position
+// are searched there.
+func (o *Outbox) identify(ctx context.Context, tx Tx, b *batch) error {
+	order := slices.Clone(b.entries)
 	if slices.ContainsFunc(order, func(en *entry) bool { return en.lane != order[0].lane || en.due != order[0].due }) {
 		slices.SortStableFunc(order, func(a, b *entry) int {
 			return cmp.Or(cmp.Compare(a.lane, b.lane), compareDue(a.due, b.due))
 		})
 	}
-	e.generation = o.db.Generation()
+	b.generation = o.db.Generation()
 	now := time.Now()
 	for part := range chunks(order) {
-		fresh := slices.DeleteFunc(slices.Clone(part), o.isOwnID)
+		fresh := slices.DeleteFunc(slices.Clone(part), func(en *entry) bool {
+			en.id = en.position
+			return en.supplied && o.made(en.mid)
+		})
 		if len(fresh) == 0 {
 			continue
 		}
-		if err := o.reserve(ctx, tx, e.generation, fresh); err != nil {
+		if err := o.reserve(ctx, tx, b.generation, fresh); err != nil {
 			return err
 		}
 		for _, en := range fresh {
@@ -151,42 +137,11 @@ func (o *Outbox) reserveInOrder(ctx context.Context, tx Tx, generation int64, en
 	return nil
 }
 
-// isOwnID reports whether an entry has an id that this outbox made, after an enqueue whose outcome
-// was unknown (D-4): it is written at its own position, where the primary key waits for the first
-// attempt if that is still in flight. Other ids that carry a position are searched there.
-func (o *Outbox) isOwnID(en *entry) bool {
-	if !en.supplied {
-		return false
-	}
-	position, _, ok := en.mid.position()
-	if !ok {
-		return false
-	}
-	en.position = position
-	if !o.made(en.mid) {
-		return false
-	}
-	en.id = position
-	return true
-}
-
 // made reports whether this outbox made an id, in the database's generation.
 func (o *Outbox) made(id MessageID) bool {
 	position, tag, ok := id.position()
 	generation := o.db.Generation()
 	return ok && tag == o.tag && (o.minted.contains(generation, position) || o.mintedInOrder.contains(generation, position))
-}
-
-func compareDue(a, b *time.Time) int {
-	switch {
-	case a == nil && b == nil:
-		return 0
-	case a == nil:
-		return -1
-	case b == nil:
-		return 1
-	}
-	return a.Compare(*b)
 }
 
 // chunks splits entries into what one statement writes, and what gets its positions in one
@@ -231,4 +186,96 @@ func (s *span) contains(generation, id int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.generation == generation && s.lo != 0 && id >= s.lo && id <= s.hi
+}
+
+// lanes caches which lanes (a queue at a priority) the database has, so that an enqueue need not
+// register them each time. The cache is valid for one generation of the database: a failover or a
+// restore may remove a lane.
+type lanes struct {
+	mu         sync.RWMutex
+	generation int64
+	known      map[int64]bool // lane ids that are committed
+
+	asking sync.Mutex
+	next   time.Time // when to read them again
+}
+
+// defaultLane is the lane of DefaultQueue at priority 0, which every schema has.
+const defaultLane = 4828129222919567135
+
+// add adds lanes that were committed in a generation.
+func (l *lanes) add(generation int64, ids ...int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if generation == 0 {
+		return
+	}
+	if generation != l.generation || l.known == nil {
+		l.generation, l.known = generation, map[int64]bool{}
+	}
+	for _, id := range ids {
+		l.known[id] = true
+	}
+}
+
+// register returns the calls that register the lanes of entries which the database is not known to
+// have.
+func (l *lanes) register(generation int64, entries []*entry) []*engine.Call {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	var calls []*engine.Call
+	seen := map[int64]bool{defaultLane: true}
+	for i, en := range entries {
+		if i > 0 && en.lane == entries[i-1].lane || seen[en.lane] || l.generation == generation && l.known[en.lane] {
+			continue
+		}
+		seen[en.lane] = true
+		lane := op.OutboxLane{ID: en.lane, Queue: en.msg.queue(), Priority: en.msg.Priority, Kind: int(en.kind)}
+		calls = append(calls, &engine.Call{Operation: lane, Generation: generation})
+	}
+	return calls
+}
+
+// committed adds the lanes that register's calls registered.
+func (l *lanes) committed(calls []*engine.Call) {
+	for _, c := range calls {
+		if o, ok := c.Operation.(op.OutboxLane); ok {
+			l.add(c.Generation, o.ID)
+		}
+	}
+}
+
+// How often, and with which timeout, an enqueue in a caller's transaction reads which lanes exist.
+// There may be no free connection: then it reads them rarely.
+const (
+	learnEvery = time.Second
+	learnLimit = 500 * time.Millisecond
+	learnRetry = time.Minute
+)
+
+// refreshLanes is for enqueues in a caller's transaction. That may be rolled back, so the lanes
+// that it registers are not cached; whether the lanes of entries are committed is read over another
+// connection.
+func (o *Outbox) refreshLanes(ctx context.Context, entries []*entry) {
+	generation := o.db.Generation()
+	if len(o.lanes.register(generation, entries)) == 0 {
+		return
+	}
+	o.lanes.asking.Lock()
+	defer o.lanes.asking.Unlock()
+	now := time.Now()
+	if now.Before(o.lanes.next) {
+		return
+	}
+	o.lanes.next = now.Add(learnEvery)
+	ctx, cancel := context.WithTimeout(ctx, learnLimit)
+	defer cancel()
+	all, err := engine.Query(ctx, o.db, op.OutboxLanes{})
+	if err != nil {
+		o.lanes.next = now.Add(learnRetry)
+	} else if generation == o.db.Generation() { // otherwise they may be of the one before
+		for _, l := range all {
+			o.lanes.add(generation, l.ID)
+		}
+	}
 }
