@@ -48,8 +48,16 @@ func AwaitReady(ctx context.Context, log *slog.Logger, wait bool, try func(conte
 		case !engine.Temporary(err), !wait && (errors.Is(err, engine.ErrNotReady) || failures == engine.MaxAttempts):
 			return err
 		}
-		delay := engine.Jitter(min(250*time.Millisecond<<min(failures-1, 7), maxBackoff), 0.2)
+		delay := engine.Jitter(outageDelay(failures), 0.2)
 		log.WarnContext(ctx, "waiting for the database to take connections", "error", engine.Line(err.Error()), "failures", failures, "delay", delay)
 		_ = engine.Sleep(ctx, delay)
 	}
+}
+
+// maxBackoff is the longest delay after failures; with jitter that is 30 s (D-6).
+const maxBackoff = 25 * time.Second
+
+// outageDelay returns how long to wait after so many failures of the database in a row.
+func outageDelay(failures int) time.Duration {
+	return min(250*time.Millisecond<<min(failures-1, 7), maxBackoff)
 }

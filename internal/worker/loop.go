@@ -163,26 +163,19 @@ type Loop[M any] struct {
 	waiter   engine.Waiter
 	workers  sync.WaitGroup
 
-	unfinished   *Settlement   // collected, not settled yet: kept while the database does not answer
-	attempts     []Attempt     // reused for those to report
-	moreWork     bool          // there may be more to claim
-	subscribed   bool          // waiter has subscribed since something was last claimed
-	nextPoll     time.Time     // when to poll without a notification; zero: not decided
-	idlePolls    int           // polls in a row that found nothing
-	failures     int           // exchanges in a row that failed
-	recovered    chan struct{} // receives when one succeeds again
-	emptyClaim   bool          // the last claim found nothing while nothing was held
-	streak       streak[M]     // of what was claimed last
-	lineMoves    bool          // the last claim brought items of lines, and nothing else is left
-	claimedAny   bool          // a claim brought something
-	lastActivity time.Time     // when something last came or was settled
+	unfinished *Settlement   // collected, not settled yet: kept while the database does not answer
+	attempts   []Attempt     // reused for those to report
+	search     search        // for more to claim
+	streak     streak[M]     // of what was claimed last
+	failures   int           // exchanges in a row that failed
+	recovered  chan struct{} // receives when one succeeds again
 }
 
 // New returns a loop that does not run yet.
 func New[M any](cfg Config[M]) *Loop[M] {
 	invalid := cfg.Validate()
 	cfg.defaults()
-	l := &Loop[M]{cfg: cfg, invalid: invalid, stats: cfg.Stats, moreWork: true, unfinished: &Settlement{}, lastActivity: time.Now()}
+	l := &Loop[M]{cfg: cfg, invalid: invalid, stats: cfg.Stats, unfinished: &Settlement{}, search: search{lastActivity: time.Now()}}
 	l.recovered = make(chan struct{}, 1)
 	if l.stats == nil {
 		l.stats = &Stats{}
@@ -250,7 +243,9 @@ func (l *Loop[M]) serve(ctx, handlers context.Context) {
 		if idle {
 			l.member.leave()
 		}
-		l.moreWork = l.moreWork || l.unfinished.Freed || l.member.shouldEnter()
+		if !l.search.claims() && (l.unfinished.Freed || l.member.shouldEnter()) {
+			l.search.again()
+		}
 		enough := l.sliceDone()
 		if enough && l.inflight.empty() && l.unfinished.Len() == 0 {
 			return
@@ -273,7 +268,7 @@ func (l *Loop[M]) serve(ctx, handlers context.Context) {
 // room returns how many items to claim now, and whether only suspects. After a failure
 // nothing is claimed before what is finished is settled.
 func (l *Loop[M]) room(idle bool) (n int, suspects bool) {
-	if !l.moreWork || l.failures > 0 && l.unfinished.Len() > 0 {
+	if !l.search.claims() || l.failures > 0 && l.unfinished.Len() > 0 {
 		return 0, false
 	}
 	n = l.inflight.room(l.unfinished.Len() > 0)
@@ -289,8 +284,8 @@ func (l *Loop[M]) room(idle bool) (n int, suspects bool) {
 // waitOrEnd waits for something to do. It reports whether the loop is to end.
 func (l *Loop[M]) waitOrEnd(ctx context.Context) (over bool) {
 	if l.cfg.StopEmpty && l.inflight.empty() && !l.waitsForGate() {
-		l.moreWork = true // a handler may have added something
-		return l.emptyClaim
+		l.search.again() // a handler may have added something
+		return l.search.emptyClaim
 	}
 	if l.inflight.settledByHandlers() { // they need no exchange with the database
 		l.notifyObservers()
@@ -314,12 +309,14 @@ func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
 	}
 	l.answered()
 	if l.unfinished.Len() > 0 {
-		l.lastActivity = time.Now()
+		l.search.lastActivity = time.Now()
 	}
 	due := l.dueAgain()
 	l.settled(sent)
 	if n == 0 {
-		l.moreWork = l.moreWork || due
+		if due {
+			l.search.again()
+		}
 		l.notifyObservers()
 		return
 	}
@@ -329,11 +326,10 @@ func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
 	if len(items) == n {
 		l.waiter.Unsubscribe()
 	}
-	l.moreWork = len(items) == n || due
-	l.emptyClaim = len(items) == 0 && l.inflight.empty()
-	l.lineMoves = ordered && !l.moreWork
+	l.search.claimed(len(items) == n || due, ordered)
+	l.search.emptyClaim = len(items) == 0 && l.inflight.empty()
 	l.notifyObservers()
-	if len(items) > 0 && !l.moreWork && !l.lineMoves && l.inflight.busy() {
+	if len(items) > 0 && l.search.phase == quiet && l.inflight.busy() {
 		l.gather(ctx)
 	}
 }
@@ -349,8 +345,7 @@ func (l *Loop[M]) accept(ctx, handlers context.Context, owner OwnerToken, sent t
 
 // recordClaim records that a claim returned n items.
 func (l *Loop[M]) recordClaim(ctx context.Context, owner OwnerToken, n int) {
-	l.claimedAny, l.lastActivity = true, time.Now()
-	l.idlePolls, l.subscribed, l.nextPoll = 0, false, time.Time{}
+	l.search = search{claimedAny: true, lastActivity: time.Now(), emptyClaim: l.search.emptyClaim}
 	l.cfg.Logger.Debug("claimed", "count", n, "owner_token", owner.String())
 	if ctx.Err() != nil {
 		l.inflight.halt() // stopped while claiming: none of this is started (D-19)
@@ -364,7 +359,7 @@ func (l *Loop[M]) recordClaim(ctx context.Context, owner OwnerToken, n int) {
 func (l *Loop[M]) gather(ctx context.Context) {
 	l.waiter.Unsubscribe()
 	_ = engine.Sleep(ctx, l.cfg.FlushDelay) // a notification would add nothing
-	l.moreWork = true
+	l.search.again()
 }
 
 // dueAgain reports whether some of what is being settled can be claimed again at once. If
@@ -374,8 +369,8 @@ func (l *Loop[M]) dueAgain() bool {
 	if !ok {
 		return false
 	}
-	if at := time.Now().Add(d + time.Millisecond); !l.nextPoll.IsZero() && at.Before(l.nextPoll) {
-		l.nextPoll = at
+	if at := time.Now().Add(d + time.Millisecond); !l.search.nextPoll.IsZero() && at.Before(l.search.nextPoll) {
+		l.search.nextPoll = at
 	}
 	return d <= 0
 }
@@ -391,9 +386,6 @@ func (l *Loop[M]) settled(at time.Time) {
 	}
 }
 
-// maxBackoff is the longest delay after failures; with jitter that is 30 s (D-6).
-const maxBackoff = 25 * time.Second
-
 // failed waits after a failed exchange: 0.25 s … 30 s, with jitter (D-6).
 func (l *Loop[M]) failed(ctx context.Context, err error) {
 	if ctx.Err() != nil {
@@ -406,7 +398,7 @@ func (l *Loop[M]) failed(ctx context.Context, err error) {
 		level = slog.LevelWarn
 	}
 	l.cfg.Logger.Log(ctx, level, "database unavailable, will retry", "error", err, "failures", l.failures)
-	delay := l.cfg.Jitter(min(250*time.Millisecond<<min(l.failures-1, 7), maxBackoff), 0.2)
+	delay := l.cfg.Jitter(outageDelay(l.failures), 0.2)
 	l.stats.Tracker.iterate(delay)
 	_ = engine.Sleep(ctx, delay)
 }
@@ -421,85 +413,4 @@ func (l *Loop[M]) answered() {
 		}
 	}
 	l.failures = 0
-}
-
-// wait sleeps until something finished, a notification came, or a poll is due.
-func (l *Loop[M]) wait(ctx context.Context) {
-	until := time.Now().Add(l.cfg.PollMax)
-	if l.cfg.Slice.IdleTimeout != nil {
-		until = time.Now().Add(min(idleCheckInterval, l.cfg.PollMax))
-	}
-	if due, ok := l.inflight.nextFlush(); ok {
-		until = due
-	}
-	if again, ok := l.member.waitsUntil(); ok && again.Before(until) {
-		until = again
-	}
-	if l.moreWork { // but there is no room: wait for handlers
-		l.sleepUntil(ctx, until)
-		return
-	}
-	if l.lineMoves { // a handler that ends soon brings the next claim: there is no need to subscribe
-		l.lineMoves = false
-		l.sleepUntil(ctx, time.Now().Add(l.cfg.FlushDelay))
-		return
-	}
-	if !l.subscribed {
-		l.subscribed = true
-		if again, err := l.waiter.Subscribe(ctx); err == nil && again {
-			l.moreWork = true // one poll between subscribing and sleeping
-			return
-		}
-	}
-	if l.nextPoll.IsZero() {
-		l.nextPoll = time.Now().Add(l.pollAfter(ctx))
-	}
-	if l.nextPoll.Before(until) {
-		until = l.nextPoll
-	}
-	l.inflight.sleeps(true)
-	notified := l.sleepUntil(ctx, until)
-	l.inflight.sleeps(false)
-	if notified || !time.Now().Before(l.nextPoll) {
-		if !notified {
-			l.idlePolls++
-		}
-		l.moreWork, l.subscribed, l.nextPoll = true, false, time.Time{}
-	}
-}
-
-// sleepUntil sleeps until a signal of inflight, a notification or the given time, and
-// reports whether it was a notification.
-func (l *Loop[M]) sleepUntil(ctx context.Context, until time.Time) (notified bool) {
-	d := time.Until(until)
-	if d <= 0 {
-		return false
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	if !l.inflight.onSignal(cancel) {
-		return false
-	}
-	return l.waiter.Sleep(ctx, d)
-}
-
-// maxDuePolls bounds the poll interval, to 1 ms << 10, while something is due that could not be
-// claimed: it may wait for a place under a limit, which the database keeps for who polls.
-const maxDuePolls = 10
-
-// pollAfter returns how long to sleep without a notification: the poll interval grows while
-// polls find nothing (OBX-122), but never past the next due time.
-func (l *Loop[M]) pollAfter(ctx context.Context) time.Duration {
-	d := min(l.cfg.PollMin<<min(l.idlePolls, 6), l.cfg.PollMax)
-	d = max(l.cfg.Jitter(d, 0.1), time.Millisecond)
-	sent := time.Now()
-	due, ok, err := l.cfg.Queue.NextDue(ctx)
-	due = remaining(sent, due)
-	switch {
-	case err != nil || !ok:
-		return d
-	case due <= 0: // but it was not claimed: it became due just now, or another transaction has it locked
-		return min(d, time.Millisecond<<min(l.idlePolls, maxDuePolls))
-	}
-	return min(d, due+time.Millisecond)
 }

@@ -166,7 +166,7 @@ func (s *Scheduler) failed(ctx context.Context, a *dueSource, err error) {
 	}
 	a.failures++
 	s.cfg.Tracker.failed(err)
-	delay := s.cfg.Jitter(min(250*time.Millisecond<<min(a.failures-1, 7), maxBackoff), 0.2)
+	delay := s.cfg.Jitter(outageDelay(a.failures), 0.2)
 	a.retry = time.Now().Add(delay)
 	level := slog.LevelError
 	if engine.Unavailable(err) {

@@ -41,12 +41,12 @@ func (l *Loop[M]) sliceDone() bool {
 	if _, waits := l.member.waitsUntil(); waits {
 		return false
 	}
-	if l.claimedAny && l.cfg.Slice.Continue != nil && !l.cfg.Slice.Continue() {
+	if l.search.claimedAny && l.cfg.Slice.Continue != nil && !l.cfg.Slice.Continue() {
 		return true
 	}
-	polled := !l.moreWork || l.failures > 0
-	if over := l.cfg.Slice.Done; over != nil && over.Load() && (l.claimedAny || polled) {
+	polled := !l.search.claims() || l.failures > 0
+	if over := l.cfg.Slice.Done; over != nil && over.Load() && (l.search.claimedAny || polled) {
 		return true
 	}
-	return l.cfg.Slice.IdleTimeout != nil && polled && l.unfinished.Len() == 0 && l.inflight.empty() && time.Since(l.lastActivity) >= l.cfg.Slice.IdleTimeout()
+	return l.cfg.Slice.IdleTimeout != nil && polled && l.unfinished.Len() == 0 && l.inflight.empty() && time.Since(l.search.lastActivity) >= l.cfg.Slice.IdleTimeout()
 }
