@@ -136,9 +136,9 @@ func (c *confidant) handle() {
 	c.Handle("panics", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
 		return explode(string(m.Payload), m.Headers)
 	}))
-	c.Inbox.Handle("came", func(context.Context, *inbox.Message) error { return nil })
-	c.Inbox.HandleTx("came and failed", func(context.Context, outbox.Tx, *inbox.Message) error { return errors.New("no") })
-	c.Inbox.HandleTx("came and panicked", func(_ context.Context, _ outbox.Tx, m *inbox.Message) error {
+	c.HandleInbox("came", func(context.Context, *inbox.Message) error { return nil })
+	c.HandleInboxTx("came and failed", func(context.Context, outbox.Tx, *inbox.Message) error { return errors.New("no") })
+	c.HandleInboxTx("came and panicked", func(_ context.Context, _ outbox.Tx, m *inbox.Message) error {
 		return explode(string(m.Payload), m.Headers)
 	})
 }

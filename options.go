@@ -11,7 +11,9 @@ import (
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/checker"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/queue"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
@@ -92,18 +94,37 @@ func (o *Options) Validate() error {
 		return err
 	}
 	for _, part := range []struct {
-		name  string
-		check func() error
-	}{{"Joins", o.Joins.Validate}, {"Inbox", o.Inbox.Validate}, {"Timers", o.Timers.Validate}, {"Jobs", o.Jobs.Validate}, {"Health", func() error { return checker.Validate(&o.Health) }}} {
-		if err := part.check(); err != nil {
-			return engine.InOptions(part.name, err)
+		name string
+		err  error
+	}{
+		{"Joins", cmp.Or(engine.CheckText("Topic", o.Joins.Topic, limits.Topic, false), engine.CheckText("Queue", o.Joins.Queue, limits.Queue, false), retained(o.Joins.Retention))},
+		{"Inbox", o.checkInbox()}, {"Timers", retained(o.Timers.Retention)}, {"Jobs", retained(o.Jobs.Retention)}, {"Health", checker.Validate(&o.Health)},
+	} {
+		if part.err != nil {
+			return engine.InOptions(part.name, part.err)
 		}
 	}
 	return engine.CheckOption("MaxPollingInterval", o.MaxPollingInterval, 1, 0)
 }
 
+func retained(d time.Duration) error { return engine.CheckOption("Retention", d, 1, 0) }
+
+func (o *Options) checkInbox() error {
+	if o.Inbox.Retry != nil {
+		if err := o.Inbox.Retry.Validate(); err != nil {
+			return engine.InOptions("Retry", err)
+		}
+	}
+	return cmp.Or(
+		engine.CheckOption("Lease", o.Inbox.Lease, shortestLease, 0), retained(o.Inbox.Retention), engine.CheckText("Queue", o.Inbox.Queue, limits.Queue, false),
+	)
+}
+
+// shortestLease is the shortest lease of a delivery.
+const shortestLease = time.Second
+
 // outbox returns the options of the outbox.
-func (o *Options) outbox() outbox.Options {
+func (o *Options) outbox() worker.Options {
 	box := o.workers()
 	if inbox := cmp.Or(o.Inbox.Queue, queue.Inbox); !slices.Contains(o.Queues, inbox) {
 		box.QueueConcurrency = maps.Clone(box.QueueConcurrency)
@@ -114,8 +135,8 @@ func (o *Options) outbox() outbox.Options {
 
 // workers returns the options of the outbox that hold for the inbox's queue as well.
 // TestEveryOption finds one that is missing.
-func (o *Options) workers() outbox.Options {
-	return outbox.Options{
+func (o *Options) workers() worker.Options {
+	return worker.Options{
 		Logger: o.Logger, RetryLogLevel: o.RetryLogLevel, Queues: slices.Clone(o.Queues), Concurrency: o.Concurrency, QueueConcurrency: o.QueueConcurrency,
 		BatchSize: o.BatchSize, Lease: o.Lease, PriorityWait: o.PriorityWait, PollInterval: o.PollInterval, Grace: o.Grace, Retry: o.Retry, Retention: o.Retention, MaxPayload: o.MaxPayload,
 		KeptAttempts: o.KeptAttempts, Worker: o.Worker, StopWhenEmpty: o.StopWhenEmpty,
@@ -124,28 +145,24 @@ func (o *Options) workers() outbox.Options {
 
 func (o *Options) joins() join.Options {
 	j := o.Joins
-	j.Logger, j.Retention = cmp.Or(j.Logger, o.Logger), cmp.Or(j.Retention, o.Retention)
+	j.Retention = cmp.Or(j.Retention, o.Retention)
 	return j
 }
 
 func (o *Options) inbox() inbox.Options {
 	i := o.Inbox
-	i.Logger, i.Retry = cmp.Or(i.Logger, o.Logger), cmp.Or(i.Retry, o.Retry)
-	if i.Workers == nil {
-		workers := o.workers()
-		i.Workers = &workers
-	}
+	i.Retry = cmp.Or(i.Retry, o.Retry)
 	return i
 }
 
 func (o *Options) timers() timer.Options {
 	t := o.Timers
-	t.Logger, t.Retention = cmp.Or(t.Logger, o.Logger), cmp.Or(t.Retention, o.Retention)
+	t.Retention = cmp.Or(t.Retention, o.Retention)
 	return t
 }
 
 func (o *Options) jobs() job.Options {
 	j := o.Jobs
-	j.Logger, j.Retention = cmp.Or(j.Logger, o.Logger), cmp.Or(j.Retention, o.Retention)
+	j.Retention = cmp.Or(j.Retention, o.Retention)
 	return j
 }

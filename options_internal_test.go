@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // D-491: every option of the outbox is one of pawl's, and comes to it.
 func TestEveryOption(t *testing.T) {
 	var o Options
-	own := reflect.TypeFor[outbox.Options]()
+	own := reflect.TypeFor[worker.Options]()
 	for i := range own.NumField() {
 		want := own.Field(i)
 		f := reflect.ValueOf(&o).Elem().FieldByName(want.Name)

@@ -14,6 +14,8 @@ import (
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
@@ -34,35 +36,32 @@ func TestOptionsAreValidated(t *testing.T) {
 	db := dbtest.OpenSQLite(t)
 	long := strings.Repeat("é", 256)
 	for want, o := range map[string]pawl.Options{
-		"MaxPollingInterval":        {MaxPollingInterval: -1},
-		"MaxPayload":                {MaxPayload: -1},
-		"Concurrency":               {Concurrency: -1},
-		"QueueConcurrency":          {QueueConcurrency: map[string]int{"a": -1}},
-		"BatchSize":                 {BatchSize: 1001},
-		"Lease":                     {Lease: time.Second - 1},
-		"PollInterval":              {PollInterval: -1},
-		"Grace":                     {Grace: -1},
-		"Retention":                 {Retention: -1},
-		"Worker":                    {Worker: long},
-		"Queues":                    {Queues: []string{"a", "b", "a"}},
-		"Retry.MaxAttempts":         {Retry: &outbox.RetryPolicy{MaxAttempts: -1}},
-		"Retry.Jitter":              {Retry: &outbox.RetryPolicy{Jitter: math.NaN()}},
-		"Joins.Retention":           {Joins: join.Options{Retention: -1}},
-		"Joins.Topic":               {Joins: join.Options{Topic: long}},
-		"Joins.Queue":               {Joins: join.Options{Queue: "\x00"}},
-		"Inbox.Lease":               {Inbox: inbox.Options{Lease: time.Millisecond}},
-		"Inbox.Retention":           {Inbox: inbox.Options{Retention: -1}},
-		"Inbox.Queue":               {Inbox: inbox.Options{Queue: long}},
-		"Inbox.Workers.Concurrency": {Inbox: inbox.Options{Workers: &outbox.Options{Concurrency: -1}}},
-		"Timers.Retention":          {Timers: timer.Options{Retention: -1}},
-		"Timers.MaxPollingInterval": {Timers: timer.Options{MaxPollingInterval: -1}},
-		"Jobs.Retention":            {Jobs: job.Options{Retention: -1}},
-		"Jobs.MaxPollingInterval":   {Jobs: job.Options{MaxPollingInterval: -1}},
-		"Health.Timeout":            {Health: health.Options{Timeout: -1}},
-		"Health.Waiting":            {Health: health.Options{Waiting: -1}},
-		"Health.Busy":               {Health: health.Options{Busy: -1}},
-		"Health.Failing":            {Health: health.Options{Failing: -1}},
-		"Health.Stalled":            {Health: health.Options{Stalled: -1}},
+		"MaxPollingInterval": {MaxPollingInterval: -1},
+		"MaxPayload":         {MaxPayload: -1},
+		"Concurrency":        {Concurrency: -1},
+		"QueueConcurrency":   {QueueConcurrency: map[string]int{"a": -1}},
+		"BatchSize":          {BatchSize: 1001},
+		"Lease":              {Lease: time.Second - 1},
+		"PollInterval":       {PollInterval: -1},
+		"Grace":              {Grace: -1},
+		"Retention":          {Retention: -1},
+		"Worker":             {Worker: long},
+		"Queues":             {Queues: []string{"a", "b", "a"}},
+		"Retry.MaxAttempts":  {Retry: &outbox.RetryPolicy{MaxAttempts: -1}},
+		"Retry.Jitter":       {Retry: &outbox.RetryPolicy{Jitter: math.NaN()}},
+		"Joins.Retention":    {Joins: join.Options{Retention: -1}},
+		"Joins.Topic":        {Joins: join.Options{Topic: long}},
+		"Joins.Queue":        {Joins: join.Options{Queue: "\x00"}},
+		"Inbox.Lease":        {Inbox: inbox.Options{Lease: time.Millisecond}},
+		"Inbox.Retention":    {Inbox: inbox.Options{Retention: -1}},
+		"Inbox.Queue":        {Inbox: inbox.Options{Queue: long}},
+		"Timers.Retention":   {Timers: timer.Options{Retention: -1}},
+		"Jobs.Retention":     {Jobs: job.Options{Retention: -1}},
+		"Health.Timeout":     {Health: health.Options{Timeout: -1}},
+		"Health.Waiting":     {Health: health.Options{Waiting: -1}},
+		"Health.Busy":        {Health: health.Options{Busy: -1}},
+		"Health.Failing":     {Health: health.Options{Failing: -1}},
+		"Health.Stalled":     {Health: health.Options{Stalled: -1}},
 	} {
 		_, err := pawl.New(db, o)
 		field(t, want, err)
@@ -75,14 +74,14 @@ func TestOptionsAreValidated(t *testing.T) {
 // D-8: a component that is made by itself reports them when it starts.
 func TestOptionsOfComponentsAreReportedByRun(t *testing.T) {
 	db := dbtest.OpenSQLite(t)
-	ctx, o := t.Context(), outbox.New(db, outbox.Options{})
-	field(t, "Grace", outbox.New(db, outbox.Options{Grace: -1}).Run(ctx))
-	field(t, "Retention", inbox.New(db, inbox.Options{Retention: -1}).Run(ctx))
-	field(t, "Retention", join.New(db, o, join.Options{Retention: -1}).Run(ctx))
-	field(t, "Retention", timer.New(db, o, timer.Options{Retention: -1}).Run(ctx))
-	field(t, "Retention", job.New(db, o, job.Options{Retention: -1}).Run(ctx))
+	ctx, o := t.Context(), parts.NewOutbox(db, worker.Options{})
+	field(t, "Grace", parts.NewOutbox(db, worker.Options{Grace: -1}).Run(ctx))
+	field(t, "Retention", parts.NewInbox(db, inbox.Options{Retention: -1}, worker.Options{}).Run(ctx))
+	field(t, "Retention", parts.NewJoins(db, o, join.Options{Retention: -1}, nil).Run(ctx))
+	field(t, "Retention", parts.NewTimers(db, o, timer.Options{Retention: -1}, nil).Run(ctx))
+	field(t, "Retention", parts.NewJobs(db, o, job.Options{Retention: -1}, nil).Run(ctx))
 	for want, opts := range map[string]outbox.HandlerOptions{"Timeout": {Timeout: -1}, "Retry.Jitter": {Retry: &outbox.RetryPolicy{Jitter: 1.5}}} {
-		one := outbox.New(db, outbox.Options{})
+		one := parts.NewOutbox(db, worker.Options{})
 		one.Handle("t", outbox.HandlerFunc(nil), opts)
 		field(t, want, one.Run(ctx))
 	}

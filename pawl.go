@@ -31,6 +31,7 @@ import (
 	"github.com/bravellian/pawl/internal/checker"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/queue"
 	"github.com/bravellian/pawl/internal/registry"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/job"
@@ -60,6 +61,8 @@ type Pawl struct {
 	Admin *admin.Admin
 
 	db         engine.DB
+	messages   messages
+	deliveries deliveries
 	components worker.Components
 	workers    *registry.Registry
 	opts       Options
@@ -67,6 +70,25 @@ type Pawl struct {
 	scheduling worker.LoopTracker
 	life       checker.Life
 	checker    *checker.Checker
+}
+
+// messages is the outbox with what is Pawl's own of it.
+type messages interface {
+	queue.Queue[outbox.Message, outbox.MessageID]
+	Handlers
+	middleware
+}
+
+// deliveries is the inbox with what is Pawl's own of it.
+type deliveries interface {
+	InboxHandlers
+	middleware
+	Component() *worker.Component
+}
+
+type middleware interface {
+	Use(mw ...outbox.Middleware)
+	AddHeaders(f outbox.HeaderFunc)
 }
 
 // New returns the components of a database that sqlite.Open or postgres.Open returned. It
@@ -79,14 +101,7 @@ func New(db DB, opts Options) (*Pawl, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, fmt.Errorf("pawl: options: %w", err)
 	}
-	o := outbox.New(db, opts.outbox())
-	p := &Pawl{
-		Outbox: o, Joins: join.New(db, o, opts.joins()), Inbox: inbox.New(db, opts.inbox()),
-		Leases: lease.New(db, lease.ManagerOptions{Logger: opts.Logger, Owner: opts.Worker}),
-		Timers: timer.New(db, o, opts.timers()), Jobs: job.New(db, o, opts.jobs()),
-		Admin: admin.New(db, o.Internal(access.Key{}).Pauses()), workers: registry.New(db, opts.Logger),
-		db: db, opts: opts, log: engine.Logger(opts.Logger),
-	}
+	p := &Pawl{workers: registry.New(db, opts.Logger), db: db, opts: opts, log: engine.Logger(opts.Logger)}
 	p.components = p.assemble()
 	p.checker = checker.New(checker.Config{
 		DB: db, LoopStatus: p.components.Status, Life: &p.life, Ends: opts.StopWhenEmpty, Unhandled: p.components.Unhandled, Workers: p.workers, Options: opts.Health,
@@ -94,12 +109,21 @@ func New(db DB, opts Options) (*Pawl, error) {
 	return p, nil
 }
 
-// assemble returns the components, those that handle messages first. What refers to
+// assemble makes the components. It returns those that handle messages first. What refers to
 // messages comes after them: CleanUp goes the other way.
 func (p *Pawl) assemble() worker.Components {
-	messages, inbox := p.Outbox.Internal(access.Key{}).Component(), p.Inbox.Internal(access.Key{})
+	key, db, o := access.Key{}, p.db, &p.opts
+	var joins, timers, jobs, leases *worker.Component
+	p.Outbox, p.messages = outbox.New(key, db, o.outbox())
+	p.Inbox, p.deliveries = inbox.New(key, db, o.inbox(), o.workers())
+	p.Joins, joins = join.New(key, db, p.messages, o.joins(), o.Logger)
+	p.Leases, leases = lease.New(key, db, o.Worker, o.Logger)
+	p.Timers, timers = timer.New(key, db, p.messages, o.timers(), o.Logger)
+	p.Jobs, jobs = job.New(key, db, p.Outbox, p.messages, p.Leases, o.jobs(), o.Logger)
+	p.Admin = admin.New(key, db, p.messages.Pauses(), p.Outbox, p.Joins, p.Inbox, p.Timers, p.Jobs)
+	messages, inbox := p.messages.Component(), p.deliveries.Component()
 	gate := &worker.Gate{}
-	if shared, ok := engine.As[worker.Gated](p.db); ok {
+	if shared, ok := engine.As[worker.Gated](db); ok {
 		gate = shared.Gate()
 	}
 	shared := worker.Shared{Tag: p.workers.Tag(), Gate: gate, Reaping: make(chan struct{}, 1)}
@@ -108,9 +132,9 @@ func (p *Pawl) assemble() worker.Components {
 	return worker.Components{
 		messages, inbox,
 		{Status: func() []worker.LoopStatus { return []worker.LoopStatus{p.scheduling.Status("scheduler")} }},
-		p.Joins.Internal(access.Key{}), p.Timers.Internal(access.Key{}), p.Jobs.Internal(access.Key{}), p.Leases.Internal(access.Key{}),
+		joins, timers, jobs, leases,
 		{Status: p.workers.Status},
-		{Cleanup: worker.NewCleanup("audit", "the audit trail", p.log, func(ctx context.Context) (int64, error) { return audit.CleanUp(ctx, p.db) })},
+		{Cleanup: worker.NewCleanup("audit", "the audit trail", p.log, func(ctx context.Context) (int64, error) { return audit.CleanUp(ctx, db) })},
 	}
 }
 
@@ -134,43 +158,54 @@ func (p *Pawl) AfterRestore(ctx context.Context) (generation int64, err error) {
 	return c.N, nil
 }
 
-// Handle registers the handler of an outbox topic; see outbox.Outbox.Handle.
+// Handle registers the handler of an outbox topic. A name that ends in * stands for all topics that
+// begin with what is before it: "order.*", or "*" for a relay. A topic's own handler comes first,
+// then the longest such name. Messages that wait for a join (topic join.DefaultTopic) have no
+// other handler than their own. Run returns errors of registration, such as a second handler for
+// a topic, or more than one HandlerOptions. Registering after Run has begun panics.
 func (p *Pawl) Handle(topic string, h outbox.Handler, opts ...outbox.HandlerOptions) {
-	p.Outbox.Handle(topic, h, opts...)
+	p.messages.Handle(topic, h, opts...)
 }
 
-// HandleBatch registers a handler that gets messages of an outbox topic together; see
-// outbox.Outbox.HandleBatch.
+// HandleBatch registers a handler of an outbox topic, or of several as in Handle, that gets messages
+// together. It is called at most HandlerOptions.Concurrency times at once, default 1, while the
+// next batch is collected; Timeout bounds each call. Middleware wraps each message by itself, and
+// sees its result. The messages of batches come beside Options.Concurrency.
 func (p *Pawl) HandleBatch(topic string, h outbox.BatchHandler, batch outbox.BatchOptions, opts ...outbox.HandlerOptions) {
-	p.Outbox.HandleBatch(topic, h, batch, opts...)
+	p.messages.HandleBatch(topic, h, batch, opts...)
 }
 
-// HandleInbox registers the handler of an inbox topic; see inbox.Inbox.Handle.
+// HandleInbox registers a handler of an inbox topic, for what Inbox.Enqueue stored. It runs outside a
+// transaction, as in Inbox.Attempt. What its error says is as for outbox handlers; when its attempts
+// are used up the message is dead. An attempt that ended with its process counts only if the message
+// was handled alone; see outbox.Outbox.Claim.
 func (p *Pawl) HandleInbox(topic string, h func(ctx context.Context, m *inbox.Message) error, opts ...outbox.HandlerOptions) {
-	p.Inbox.Handle(topic, h, opts...)
+	p.deliveries.HandleInbox(topic, h, opts...)
 }
 
-// HandleInboxTx is HandleInbox for a handler in a transaction; see inbox.Inbox.HandleTx.
+// HandleInboxTx is HandleInbox for a handler that runs in a transaction, as in Inbox.Once: what it
+// writes through tx takes effect exactly once.
 func (p *Pawl) HandleInboxTx(topic string, h func(ctx context.Context, tx Tx, m *inbox.Message) error, opts ...outbox.HandlerOptions) {
-	p.Inbox.HandleTx(topic, h, opts...)
+	p.deliveries.HandleInboxTx(topic, h, opts...)
 }
 
 // Use wraps all handlers, those of the inbox included, the first middleware being
-// the outermost.
+// the outermost. Calling it after Run has begun panics.
 func (p *Pawl) Use(mw ...outbox.Middleware) {
-	p.Outbox.Use(mw...)
-	p.Inbox.Use(mw...)
+	p.messages.Use(mw...)
+	p.deliveries.Use(mw...)
 }
 
 // Observe registers an observer of what the components of this process do. Call it before
 // Run.
 func (p *Pawl) Observe(o Observer) { p.components.Observe(&o) }
 
-// AddHeaders adds the headers that f returns to every message that is enqueued, those of
-// the inbox included; see outbox.Outbox.AddHeaders.
+// AddHeaders adds the headers that f returns to every message that is enqueued from now on, those of
+// the inbox included. Headers that a message has already stay as they are. What would make them too
+// large is left out.
 func (p *Pawl) AddHeaders(f outbox.HeaderFunc) {
-	p.Outbox.AddHeaders(f)
-	p.Inbox.AddHeaders(f)
+	p.messages.AddHeaders(f)
+	p.deliveries.AddHeaders(f)
 }
 
 // Run works until ctx ends, then stops gracefully and returns nil. It returns an

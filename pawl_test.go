@@ -10,8 +10,10 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -83,7 +85,7 @@ func TestTheFrontDoorServesAllOfIt(t *testing.T) {
 		})
 	})
 	p.Handle("t", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { seen = append(seen, "handler"); return nil }))
-	p.Inbox.Handle("u", func(context.Context, *inbox.Message) error { seen = append(seen, "inbox handler"); return nil })
+	p.HandleInbox("u", func(context.Context, *inbox.Message) error { seen = append(seen, "inbox handler"); return nil })
 	if _, err := p.Outbox.Enqueue(t.Context(), outbox.Message{Topic: "t"}); err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +95,7 @@ func TestTheFrontDoorServesAllOfIt(t *testing.T) {
 	if _, err := p.Inbox.Enqueue(t.Context(), inbox.Message{Key: inbox.Key{Source: "s", MessageID: "1"}, Topic: "u"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Inbox.Run(t.Context()); err != nil {
+	if err := p.Internal(access.Key{}).RunSlice(t.Context(), worker.TimeSlice{}); err != nil {
 		t.Fatal(err)
 	}
 	if want := []string{"middleware", "handler", "middleware", "inbox handler"}; !slices.Equal(seen, want) {

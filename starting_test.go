@@ -300,7 +300,7 @@ func TestRunOutlivesALossAtItsStart(t *testing.T) {
 			}
 			handled := make(chan struct{}, 2)
 			p.Handle("out", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { handled <- struct{}{}; return nil }))
-			p.Inbox.Handle("in", func(context.Context, *inbox.Message) error { handled <- struct{}{}; return nil })
+			p.HandleInbox("in", func(context.Context, *inbox.Message) error { handled <- struct{}{}; return nil })
 			if _, err := p.Outbox.Enqueue(t.Context(), outbox.Message{Topic: "out"}); err != nil {
 				t.Fatal(err)
 			}

@@ -265,7 +265,7 @@ func (t *Topic[T]) Handle(on Handlers, h func(ctx context.Context, d *Delivery[T
 }
 
 // HandleBatch registers a handler that gets messages of the topic together, and returns one
-// result for each; see outbox.Outbox.HandleBatch. A payload that cannot be decoded is a failed
+// result for each; see Pawl.HandleBatch. A payload that cannot be decoded is a failed
 // attempt of its message alone; h gets the others.
 func (t *Topic[T]) HandleBatch(on Handlers, h func(ctx context.Context, batch []*Delivery[T]) []error, opts outbox.BatchOptions, handler ...outbox.HandlerOptions) {
 	if h == nil {
@@ -296,7 +296,7 @@ func (t *Topic[T]) HandleBatch(on Handlers, h func(ctx context.Context, batch []
 }
 
 // HandleInbox registers the handler of the topic's messages in the inbox, outside a
-// transaction; see inbox.Inbox.Handle. A payload that cannot be decoded is a failed attempt,
+// transaction; see Pawl.HandleInbox. A payload that cannot be decoded is a failed attempt,
 // without a call of h; see TopicOptions.UndecodableFails.
 func (t *Topic[T]) HandleInbox(on InboxHandlers, h func(ctx context.Context, r *Received[T]) error, opts ...outbox.HandlerOptions) {
 	if h == nil {
@@ -313,7 +313,7 @@ func (t *Topic[T]) HandleInbox(on InboxHandlers, h func(ctx context.Context, r *
 }
 
 // HandleInboxTx is HandleInbox for a handler in a transaction: what it writes through tx
-// takes effect exactly once; see inbox.Inbox.HandleTx.
+// takes effect exactly once; see Pawl.HandleInboxTx.
 func (t *Topic[T]) HandleInboxTx(on InboxHandlers, h func(ctx context.Context, tx Tx, r *Received[T]) error, opts ...outbox.HandlerOptions) {
 	if h == nil {
 		on.HandleInboxTx(t.name, nil, opts...)

@@ -13,10 +13,16 @@ import (
 	"context"
 	"time"
 
+	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/internal/throttle"
+	"github.com/bravellian/pawl/job"
+	"github.com/bravellian/pawl/join"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/timer"
 )
 
 // Kind is what something is that an operator names.
@@ -40,19 +46,27 @@ const (
 // Admin is what operators do to one database. Programs find it as pawl.Pawl.Admin. It
 // is safe for concurrent use.
 type Admin struct {
-	db     engine.DB
-	pauses *pause.Pauses
-	limits *throttle.Limits
-	now    func() time.Time // this program's clock
+	db      engine.DB
+	outbox  *outbox.Outbox
+	joins   *join.Joins
+	inboxes *inbox.Inbox
+	timers  *timer.Timers
+	jobs    *job.Jobs
+	pauses  *pause.Pauses
+	limits  *throttle.Limits
+	now     func() time.Time // this program's clock
 }
 
-// New returns what operators do to a database. pauses is what the workers of this
-// process ask, so that they obey at once what this process pauses; nil if there are none.
-func New(db engine.DB, pauses *pause.Pauses) *Admin {
-	if pauses == nil {
-		pauses = pause.New(db, nil)
+// New returns what operators do to the database of components. pauses is what the workers of this
+// process ask, so that they obey at once what this process pauses. Programs cannot name the first
+// parameter: pawl.New calls it.
+func New(
+	_ access.Key, db engine.DB, pauses *pause.Pauses, o *outbox.Outbox, joins *join.Joins, inboxes *inbox.Inbox, timers *timer.Timers, jobs *job.Jobs,
+) *Admin {
+	return &Admin{
+		db: db, outbox: o, joins: joins, inboxes: inboxes, timers: timers, jobs: jobs,
+		pauses: pauses, limits: throttle.New(db, nil), now: time.Now,
 	}
-	return &Admin{db: db, pauses: pauses, limits: throttle.New(db, nil), now: time.Now}
 }
 
 // WithActor returns a context whose changes are noted as made by actor: a person, a

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
@@ -140,7 +141,7 @@ func TestBacklogFails(t *testing.T) {
 			t.Errorf("Throughput: %v", err)
 		}
 		for _, name := range []string{"backlog/messages", "backlog/counts", "clock/now", "outbox/recent", "outbox/recent_done"} {
-			broken := admin.New(&flaky{DB: f.db.DB, fail: func(op string) bool { return op == name }}, nil)
+			broken := parts.NewAdmin(&flaky{DB: f.db.DB, fail: func(op string) bool { return op == name }})
 			b, one := broken.Backlog(f.ctx())
 			flow, other := broken.Throughput(f.ctx(), 0)
 			if one == nil && other == nil || one != nil && b.Messages != nil || other != nil && flow.Steps != nil {

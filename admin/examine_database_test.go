@@ -11,6 +11,7 @@ import (
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
 )
 
 // A sound database has a finding for every check, and none to complain about but
@@ -40,7 +41,7 @@ func TestExamineUnreachable(t *testing.T) {
 		f := openExamine(t, e)
 		db := f.db.Another(t)
 		f.check(db.Close())
-		findings := admin.New(db, nil).Examine(f.ctx(), admin.ExamineOptions{}).Findings
+		findings := parts.NewAdmin(db).Examine(f.ctx(), admin.ExamineOptions{}).Findings
 		if len(findings) != 1 || findings[0].Code != "connection" {
 			t.Errorf("%+v", findings)
 		}

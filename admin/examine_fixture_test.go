@@ -13,16 +13,17 @@ import (
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/join"
-	"github.com/bravellian/pawl/outbox"
 )
 
 // examineFixture is a fresh database with an outbox and joins.
 type examineFixture struct {
 	t     *testing.T
 	db    dbtest.Database
-	box   *outbox.Outbox
-	joins *join.Joins
+	box   *parts.Outbox
+	joins *parts.Joins
 }
 
 func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
@@ -30,8 +31,8 @@ func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)
 func openExamine(t *testing.T, e dbtest.Engine) *examineFixture {
 	t.Helper()
 	db := e.Open(t)
-	box := outbox.New(db.DB, outbox.Options{StopWhenEmpty: true, Logger: quiet()})
-	return &examineFixture{t, db, box, join.New(db.DB, box, join.Options{Logger: quiet()})}
+	box := parts.NewOutbox(db.DB, worker.Options{StopWhenEmpty: true, Logger: quiet()})
+	return &examineFixture{t, db, box, parts.NewJoins(db.DB, box, join.Options{}, quiet())}
 }
 
 func (f *examineFixture) ctx() context.Context { return f.t.Context() }
@@ -43,7 +44,7 @@ func (f *examineFixture) check(err error) {
 	}
 }
 
-func (f *examineFixture) admin() *admin.Admin { return admin.New(f.db.DB, nil) }
+func (f *examineFixture) admin() *admin.Admin { return parts.NewAdmin(f.db.DB) }
 
 // examine examines the database, with a long timeout.
 func (f *examineFixture) examine(opts ...admin.ExamineOptions) []health.Finding {

@@ -15,6 +15,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/test/pgcluster"
 	"github.com/bravellian/pawl/internal/test/proxytest"
 	"github.com/bravellian/pawl/internal/test/testpg"
@@ -76,7 +77,7 @@ func (p *pg) flush() {
 func (p *pg) examine(l health.Limits) []health.Finding { return examine(p.t, p.DB, l) }
 
 func examine(t *testing.T, db engine.DB, l health.Limits) []health.Finding {
-	return admin.New(db, nil).Examine(t.Context(), admin.ExamineOptions{Timeout: time.Minute, Limits: l}).Findings
+	return parts.NewAdmin(db).Examine(t.Context(), admin.ExamineOptions{Timeout: time.Minute, Limits: l}).Findings
 }
 
 // find returns the evidence and next step of what is worse than ok.
@@ -300,7 +301,7 @@ func TestExaminePostgresPasswordsStaySecret(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := admin.New(db, nil).Examine(t.Context(), admin.ExamineOptions{})
+		r := parts.NewAdmin(db).Examine(t.Context(), admin.ExamineOptions{})
 		if text := fmt.Sprint(r); len(r.Findings) != 1 || r.Level != health.Problem || strings.Contains(text, "hunter2") {
 			t.Errorf("%s", text)
 		}

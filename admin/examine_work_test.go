@@ -9,6 +9,8 @@ import (
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/registry"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/lease"
 	"github.com/bravellian/pawl/outbox"
@@ -90,7 +92,7 @@ func TestExamineClaims(t *testing.T) {
 func TestExamineOverdueTimer(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
-		all := timer.New(f.db.DB, f.box, timer.Options{Logger: quiet()})
+		all := parts.NewTimers(f.db.DB, f.box, timer.Options{}, quiet())
 		_, err := all.Schedule(f.ctx(), timer.Timer{Topic: "t", Due: time.Now().Add(time.Hour)})
 		f.check(err)
 		wantOK(t, f.examine(), "schedule")
@@ -106,7 +108,7 @@ func TestExamineOverdueTimer(t *testing.T) {
 func TestExamineOverdueJob(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
-		all := job.New(f.db.DB, f.box, job.Options{Logger: quiet()})
+		all := parts.NewJobs(f.db.DB, f.box, job.Options{}, quiet())
 		f.check(all.Put(f.ctx(), job.Job{Name: "j", Topic: "t", Schedule: "0 6 * * *"}))
 		wantOK(t, f.examine(), "schedule")
 		f.exec("UPDATE {job} SET next_time = {-2h}, due_at = {-2h}")
@@ -119,7 +121,7 @@ func TestExamineOverdueJob(t *testing.T) {
 func TestExamineStuckInboxMessage(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
-		box := inbox.New(f.db.DB, inbox.Options{Logger: quiet()})
+		box := parts.NewInbox(f.db.DB, inbox.Options{}, worker.Options{Logger: quiet()})
 		_, err := box.AlreadyProcessed(f.ctx(), inbox.Key{Source: "stripe", MessageID: "evt_1"})
 		f.check(err)
 		_, err = box.MarkProcessing(f.ctx(), inbox.Key{Source: "stripe", MessageID: "evt_1"})
@@ -135,7 +137,7 @@ func TestExamineStuckInboxMessage(t *testing.T) {
 func TestExamineLeases(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
-		l, err := lease.New(f.db.DB, lease.ManagerOptions{Logger: quiet()}).Acquire(f.ctx(), "close-books", lease.Options{Duration: time.Hour})
+		l, err := parts.NewLeases(f.db.DB, "", quiet()).Acquire(f.ctx(), "close-books", lease.Options{Duration: time.Hour})
 		f.check(err)
 		defer func() { f.check(l.Close(f.ctx())) }()
 		wantOK(t, f.examine(), "leases")

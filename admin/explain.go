@@ -18,7 +18,6 @@ import (
 	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/internal/registry"
-	"github.com/bravellian/pawl/internal/throttle"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
@@ -130,18 +129,11 @@ func absent(err error) bool {
 	return false
 }
 
-// explainer reads a database for one explanation. The components only read, so those of
-// this process and their options do not matter.
+// explainer reads a database for one explanation.
 type explainer struct {
-	db       engine.DB
-	outbox   *outbox.Outbox
-	timers   *timer.Timers
-	jobs     *job.Jobs
-	joins    *join.Joins
-	inboxes  *inbox.Inbox
+	*Admin
 	now      time.Time // by the database's clock
 	pauses   []pause.Pause
-	limits   *throttle.Limits
 	everyone workers
 }
 
@@ -150,11 +142,7 @@ func (a *Admin) explainer(ctx context.Context) (*explainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := outbox.New(a.db, outbox.Options{})
-	e := &explainer{
-		db: a.db, outbox: o, timers: timer.New(a.db, o, timer.Options{}), jobs: job.New(a.db, o, job.Options{}), joins: join.New(a.db, o, join.Options{}),
-		inboxes: inbox.New(a.db, inbox.Options{}), now: clock.Now.UTC(), limits: a.limits,
-	}
+	e := &explainer{Admin: a, now: clock.Now.UTC()}
 	if e.pauses, err = a.pauses.List(ctx); err != nil {
 		return nil, err
 	}

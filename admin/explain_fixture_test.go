@@ -23,14 +23,10 @@ type explainFixture struct {
 	ahead time.Duration // of the database's clock
 }
 
-func openExplain(t *testing.T, e dbtest.Engine, inboxWorkers ...*outbox.Options) *explainFixture {
+func openExplain(t *testing.T, e dbtest.Engine) *explainFixture {
 	t.Helper()
 	db := e.Open(t)
-	o := pawl.Options{Logger: quiet()}
-	if len(inboxWorkers) > 0 {
-		o.Inbox.Workers = inboxWorkers[0]
-	}
-	p, err := pawl.New(db.DB, o)
+	p, err := pawl.New(db.DB, pawl.Options{Logger: quiet()})
 	if err != nil {
 		t.Fatal(err)
 	}

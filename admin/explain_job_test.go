@@ -37,7 +37,7 @@ func (f *explainFixture) asleep(hours int) {
 
 func (f *explainFixture) makeRuns() {
 	f.t.Helper()
-	if _, err := f.Jobs.Internal(access.Key{}).Sources[0].Dispatch(f.ctx()); err != nil {
+	if _, err := f.Internal(access.Key{}).Sources()[2].Dispatch(f.ctx()); err != nil {
 		f.t.Fatal(err)
 	}
 }

@@ -28,11 +28,11 @@ func TestExplainLeaseOfAWorker(t *testing.T) {
 	})
 }
 
-func testLeasedForReal(t *testing.T, e dbtest.Engine, inboxWorkers *outbox.Options) {
-	f := openExplain(t, e, inboxWorkers)
+func testLeasedForReal(t *testing.T, e dbtest.Engine) {
+	f := openExplain(t, e)
 	begun, end := make(chan struct{}, 2), make(chan struct{})
 	f.Handle("t", blocked(begun, end))
-	f.Inbox.Handle("in", blockedInbox(begun, end))
+	f.HandleInbox("in", blockedInbox(begun, end))
 	running := f.start(end)
 	id := f.enqueue(outbox.Message{})
 	f.deliver("shop", "17", "in")
@@ -165,9 +165,5 @@ func TestExplainLeaseExpired(t *testing.T) {
 }
 
 func TestExplainLeaseOfAWorkerThatRuns(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) { testLeasedForReal(t, e, nil) })
-}
-
-func TestExplainLeaseOfWorkersApart(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) { testLeasedForReal(t, e, &outbox.Options{Concurrency: 2}) })
+	dbtest.Each(t, testLeasedForReal)
 }

@@ -78,7 +78,7 @@ func TestExplainTimerClaimed(t *testing.T) {
 
 func (f *explainFixture) fire() {
 	f.t.Helper()
-	n, err := f.Timers.Internal(access.Key{}).Sources[0].Dispatch(f.ctx())
+	n, err := f.Internal(access.Key{}).Sources()[1].Dispatch(f.ctx())
 	f.check(err)
 	if n != 1 {
 		f.t.Fatalf("fired %d timers, want 1", n)

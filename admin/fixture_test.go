@@ -15,6 +15,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/test/outboxtest"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -84,7 +85,7 @@ func (f *fixture) check(err error) {
 func (f *fixture) start() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- f.Outbox.Run(ctx) }()
+	go func() { ended <- parts.RunOutbox(ctx, f.db.DB, f.Pawl) }()
 	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-ended; err != nil {
@@ -104,7 +105,7 @@ func (f *fixture) drain(handle outbox.HandlerFunc, queues ...string) *fixture {
 	}
 	ctx, cancel := context.WithTimeout(f.ctx(), time.Minute)
 	defer cancel()
-	f.check(d.Outbox.Run(ctx))
+	f.check(parts.RunOutbox(ctx, f.db.DB, d.Pawl))
 	if ctx.Err() != nil {
 		f.t.Fatal("a drain did not end by itself")
 	}

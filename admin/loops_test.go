@@ -33,7 +33,7 @@ func (f *fixture) loop(name string) worker.LoopStatus {
 func TestLoopStatusOfAll(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e, pawl.Options{Queues: []string{"a", "b"}})
-		f.Inbox.Handle("p", func(context.Context, *inbox.Message) error { return nil })
+		f.HandleInbox("p", func(context.Context, *inbox.Message) error { return nil })
 		running := func() (on, off []string) {
 			for _, v := range f.Internal(access.Key{}).Status() {
 				if v.Running {

@@ -167,7 +167,7 @@ func TestPausedInbox(t *testing.T) {
 		f := open(t, e, pawl.Options{StopWhenEmpty: true})
 		handled := 0
 		handle := func(f *fixture) {
-			f.Inbox.Handle("p", func(context.Context, *inbox.Message) error { handled++; return nil })
+			f.HandleInbox("p", func(context.Context, *inbox.Message) error { handled++; return nil })
 		}
 		handle(f)
 		f.pause(admin.Topic, "p")
@@ -274,7 +274,7 @@ func TestStampedTimers(t *testing.T) {
 		f.check(err)
 		_, err = f.Inbox.Enqueue(f.ctx(), inbox.Message{Key: inbox.Key{Source: "s", MessageID: "1"}, Topic: "u", Headers: own})
 		f.check(err)
-		_, err = f.Timers.Internal(access.Key{}).Sources[0].Dispatch(f.ctx())
+		_, err = f.Internal(access.Key{}).Sources()[1].Dispatch(f.ctx())
 		f.check(err)
 		got := map[string]string{}
 		list, err := f.Outbox.List(f.ctx(), outbox.ListOptions{})

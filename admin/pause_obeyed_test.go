@@ -48,7 +48,7 @@ func (f *fixture) fill(n int, topic, queue string) {
 // untilKnown waits until a worker's own look at what is paused has found it.
 func (f *fixture) untilKnown(queue, topic string, want worker.PauseState) {
 	f.t.Helper()
-	dbtest.Until(f.t, "the worker knows", func() bool { return f.Outbox.Internal(access.Key{}).Pauses().Of(queue, topic) == want })
+	dbtest.Until(f.t, "the worker knows", func() bool { return admin.PausesOf(f.Admin).Of(queue, topic) == want })
 }
 
 // What another process pauses, a worker begins no more of once it has looked: what
@@ -157,7 +157,7 @@ func TestStaleWorker(t *testing.T) {
 			stop := w.start()
 			for round := range 20 {
 				f.pauses(round > 0, kind, name)
-				f.check(w.Outbox.Internal(access.Key{}).Pauses().Refresh(f.ctx()))
+				f.check(admin.PausesOf(w.Admin).Refresh(f.ctx()))
 				f.resume(kind, name)
 				f.fill(5, "p", outbox.DefaultQueue)
 				dbtest.Until(t, "all are handled", func() bool { return count.sum() == 5*(round+1) })

@@ -9,13 +9,13 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -110,7 +110,7 @@ func TestPauseNames(t *testing.T) {
 				for _, topic := range []string{name, "another", "q"} {
 					d.Handle(topic, outbox.HandlerFunc(done))
 				}
-				f.check(d.Outbox.Run(f.ctx()))
+				f.check(parts.RunOutbox(f.ctx(), d.db.DB, d.Pawl))
 			}
 			run()
 			f.status(outbox.Ready, held...)
@@ -226,18 +226,18 @@ func TestPauseIsLearned(t *testing.T) {
 			}
 		}
 		const no, queue, topic = worker.NotPaused, worker.QueuePaused, worker.TopicPaused
-		says(f.Outbox.Internal(access.Key{}).Pauses(), no, no, no, no)
+		says(admin.PausesOf(f.Admin), no, no, no, no)
 		operator.pause(admin.Topic, "p")
 		operator.pause(admin.Queue, "a")
-		says(operator.Outbox.Internal(access.Key{}).Pauses(), queue, topic, queue, no)
-		says(f.Outbox.Internal(access.Key{}).Pauses(), no, no, no, no)
-		f.check(f.Outbox.Internal(access.Key{}).Pauses().Refresh(f.ctx()))
-		says(f.Outbox.Internal(access.Key{}).Pauses(), queue, topic, queue, no)
+		says(admin.PausesOf(operator.Admin), queue, topic, queue, no)
+		says(admin.PausesOf(f.Admin), no, no, no, no)
+		f.check(admin.PausesOf(f.Admin).Refresh(f.ctx()))
+		says(admin.PausesOf(f.Admin), queue, topic, queue, no)
 		operator.resume(admin.Queue, "a")
-		f.check(f.Outbox.Internal(access.Key{}).Pauses().Refresh(f.ctx()))
-		says(f.Outbox.Internal(access.Key{}).Pauses(), topic, topic, no, no)
+		f.check(admin.PausesOf(f.Admin).Refresh(f.ctx()))
+		says(admin.PausesOf(f.Admin), topic, topic, no, no)
 		operator.resume(admin.Topic, "p")
-		f.check(f.Outbox.Internal(access.Key{}).Pauses().Refresh(f.ctx()))
-		says(f.Outbox.Internal(access.Key{}).Pauses(), no, no, no, no)
+		f.check(admin.PausesOf(f.Admin).Refresh(f.ctx()))
+		says(admin.PausesOf(f.Admin), no, no, no, no)
 	})
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -207,7 +206,7 @@ func (f *fixture) keepLooking() (stop func()) {
 	var looking sync.WaitGroup
 	looking.Go(func() {
 		for ctx.Err() == nil {
-			_ = f.Outbox.Internal(access.Key{}).Pauses().Refresh(ctx)
+			_ = admin.PausesOf(f.Admin).Refresh(ctx)
 			time.Sleep(time.Millisecond)
 		}
 	})

@@ -87,14 +87,14 @@ func drainPawl(ctx context.Context, db engine.DB, n int, goesOn bool) error {
 		return err
 	}
 	var handled atomic.Int64
-	handle(p.Outbox, func() { handled.Add(1) })
+	handle(p, func() { handled.Add(1) })
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	ended := make(chan error, 1)
 	go func() { ended <- p.Run(ctx) }()
 	if goesOn {
-		err = acked(p.Outbox, n)
+		err = acked(p.Internal(access.Key{}).Stats, n)
 		stop()
 	}
-	return errors.Join(err, <-ended, exactly(n, handled.Load(), p.Outbox.Internal(access.Key{}).Component().Stats().Acked))
+	return errors.Join(err, <-ended, exactly(n, handled.Load(), p.Internal(access.Key{}).Stats().Acked))
 }

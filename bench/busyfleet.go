@@ -13,6 +13,8 @@ import (
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -99,7 +101,7 @@ func busyAlone(busy chooser, took time.Duration) func(context.Context, *run) err
 			if err != nil {
 				return err
 			}
-			handle(p.Outbox, func() { l.note(d.Key) })
+			handle(p, func() { l.note(d.Key) })
 			running.Go(func() { _ = p.Run(ctx) })
 		}
 		time.Sleep(time.Second)
@@ -160,7 +162,7 @@ func (l *load) produce(ctx, whole context.Context, d fleet.Database) error {
 		return err
 	}
 	defer db.Close()
-	o, batch, handled := outbox.New(db, outbox.Options{}), messages(batchSize), l.handled[d.Key]
+	o, batch, handled := parts.NewOutbox(db, worker.Options{}), messages(batchSize), l.handled[d.Key]
 	enqueued := handled.Load()
 	for ctx.Err() == nil {
 		if enqueued-handled.Load() > perStoreOutstanding-batchSize {
@@ -375,7 +377,7 @@ func (s *shot) send(ctx context.Context, f *fleet.Fleet, m outbox.Message) error
 	if err != nil {
 		return err
 	}
-	_, err = outbox.New(db, outbox.Options{}).Enqueue(ctx, m)
+	_, err = parts.NewOutbox(db, worker.Options{}).Enqueue(ctx, m)
 	s.committed = time.Now()
 	return errors.Join(err, db.Close())
 }

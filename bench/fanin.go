@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -37,13 +39,13 @@ func fanIn(open opener, apart bool) func(context.Context, *run) error {
 	return func(ctx context.Context, r *run) error {
 		var mu sync.Mutex
 		times := make([]moments, r.n)
-		register := func(db engine.DB, worker *outbox.Outbox) {
-			join.New(db, worker, join.Options{})
+		register := func(db engine.DB, worker *parts.Outbox) {
+			parts.NewJoins(db, worker, join.Options{}, nil)
 			worker.Handle("follow-up", starts(&mu, times))
 		}
 		err := r.idle(ctx, open, apart, register, func(ctx context.Context, from engine.DB) error {
-			o := outbox.New(from, outbox.Options{})
-			j := join.New(from, o, join.Options{})
+			o := parts.NewOutbox(from, worker.Options{})
+			j := parts.NewJoins(from, o, join.Options{}, nil)
 			for i := range times {
 				if err := lastStep(ctx, o, j, i, &times[i], &mu); err != nil {
 					return err
@@ -60,7 +62,7 @@ func fanIn(open opener, apart bool) func(context.Context, *run) error {
 
 // lastStep makes a join of one step, lets its wait be put aside and the worker
 // fall asleep, and acks the step.
-func lastStep(ctx context.Context, o *outbox.Outbox, j *join.Joins, i int, t *moments, mu *sync.Mutex) error {
+func lastStep(ctx context.Context, o *parts.Outbox, j *parts.Joins, i int, t *moments, mu *sync.Mutex) error {
 	body := binary.BigEndian.AppendUint64(nil, uint64(i))
 	fan, err := j.FanOut(ctx, join.Spec{}, []outbox.Message{{Topic: "step", Queue: apartQueue}},
 		join.Wait{OnComplete: outbox.Message{Topic: "follow-up", Payload: slices.Clone(body)}})
@@ -108,7 +110,7 @@ func starts(mu *sync.Mutex, times []moments) outbox.Handler {
 
 // idle measures work beside a worker that has nothing else to do, in the
 // worker's own handle or, apart, in another.
-func (r *run) idle(ctx context.Context, open opener, apart bool, register func(engine.DB, *outbox.Outbox), work func(context.Context, engine.DB) error) error {
+func (r *run) idle(ctx context.Context, open opener, apart bool, register func(engine.DB, *parts.Outbox), work func(context.Context, engine.DB) error) error {
 	db, done, err := open(ctx, r)
 	if err != nil {
 		return err
@@ -126,7 +128,7 @@ func (r *run) idle(ctx context.Context, open opener, apart bool, register func(e
 	r.written = r.n
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	worker := outbox.New(db, outbox.Options{})
+	worker := parts.NewOutbox(db, worker.Options{})
 	register(db, worker)
 	ended := make(chan error, 1)
 	go func() { ended <- worker.Run(ctx) }()

@@ -6,9 +6,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/bench/internal/peers"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/throttle"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -31,7 +34,7 @@ func flows(n int) []scenario {
 			{"a concurrency limit on each topic", n, limitedFlow(e.open, throttle.Bounds{Concurrency: 10_000}, topics())},
 			{"a rate limit on each topic", n, limitedFlow(e.open, throttle.Bounds{Rate: 10_000, Burst: 1_000_000}, topics())},
 			{"5 priorities", n, flow(e.open, prioritized, handle)},
-			{"5 priorities and PriorityWait", n, flow(e.open, prioritized, handle, outbox.Options{PriorityWait: time.Minute})},
+			{"5 priorities and PriorityWait", n, flow(e.open, prioritized, handle, worker.Options{PriorityWait: time.Minute})},
 			{"each expires in an hour", n, flow(e.open, expiring(time.Hour), handle)},
 			riverSystem("River tuned", n, peers.RiverTuned(e.engine), false),
 			riverSystem("River tuned: 4 priorities", n, peers.RiverPriorities(e.engine), false),
@@ -100,9 +103,9 @@ func (q twiceQueue) Enqueue(ctx context.Context, ids []int64) error {
 
 // flow enqueues n messages, which change, if not nil, makes of plain ones, and drains them. change is
 // told how many were made before.
-func flow(open opener, change func(i int, m *outbox.Message), register func(o *outbox.Outbox, note func()), opts ...outbox.Options) measurement {
-	opts = append(opts, outbox.Options{})
-	return withOutbox(open, func(ctx context.Context, r *run, db engine.DB, o *outbox.Outbox) error {
+func flow(open opener, change func(i int, m *outbox.Message), register func(o pawl.Handlers, note func()), opts ...worker.Options) measurement {
+	opts = append(opts, worker.Options{})
+	return withOutbox(open, func(ctx context.Context, r *run, db engine.DB, o *parts.Outbox) error {
 		return cycle(ctx, r,
 			func(n int) error { return produceChanged(ctx, o, n, change) },
 			func(n int) error { return drainWith(ctx, db, n, opts[0], register) })
@@ -130,7 +133,7 @@ func limitedFlow(open opener, b throttle.Bounds, of []string) measurement {
 }
 
 // produceChanged is produce of messages that change made.
-func produceChanged(ctx context.Context, o *outbox.Outbox, n int, change func(i int, m *outbox.Message)) error {
+func produceChanged(ctx context.Context, o *parts.Outbox, n int, change func(i int, m *outbox.Message)) error {
 	if change == nil {
 		return produce(ctx, o, n)
 	}
@@ -159,7 +162,7 @@ func expiring(after time.Duration) func(i int, m *outbox.Message) {
 	return func(_ int, m *outbox.Message) { m.Expires = at }
 }
 
-func inBatches(o *outbox.Outbox, note func()) {
+func inBatches(o pawl.Handlers, note func()) {
 	for _, t := range topics() {
 		o.HandleBatch(t, func(_ context.Context, messages []*outbox.Message) []error {
 			for range messages {
@@ -170,10 +173,10 @@ func inBatches(o *outbox.Outbox, note func()) {
 	}
 }
 
-func limited(o *outbox.Outbox, note func()) {
+func limited(o pawl.Handlers, note func()) {
 	for _, t := range topics() {
 		o.Handle(t, noting(note), outbox.HandlerOptions{Concurrency: 8})
 	}
 }
 
-func relay(o *outbox.Outbox, note func()) { o.Handle("*", noting(note)) }
+func relay(o pawl.Handlers, note func()) { o.Handle("*", noting(note)) }

@@ -5,7 +5,8 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // Scenario H: scenario A in a database that holds much already.
@@ -30,19 +31,19 @@ func histories(n int) []scenario {
 }
 
 func history(open opener, done, future int) measurement {
-	return withOutbox(open, func(ctx context.Context, r *run, db engine.DB, o *outbox.Outbox) error {
+	return withOutbox(open, func(ctx context.Context, r *run, db engine.DB, o *parts.Outbox) error {
 		if err := store(ctx, o, db, r.n*done, r.n*future); err != nil {
 			return err
 		}
 		return cycle(ctx, r,
 			func(n int) error { return produce(ctx, o, n) },
-			func(n int) error { return drain(ctx, db, n, outbox.Options{}) })
+			func(n int) error { return drain(ctx, db, n, worker.Options{}) })
 	})
 }
 
 // store makes a history, in parts, since messages that are handled soon after they were
 // written are what a table in use holds.
-func store(ctx context.Context, o *outbox.Outbox, db engine.DB, done, future int) error {
+func store(ctx context.Context, o *parts.Outbox, db engine.DB, done, future int) error {
 	put := func(n int, due time.Time) error {
 		batch := messages(historyBatch)
 		for i := range batch {
@@ -62,7 +63,7 @@ func store(ctx context.Context, o *outbox.Outbox, db engine.DB, done, future int
 		if err := put(n, time.Time{}); err != nil {
 			return err
 		}
-		if err := drain(ctx, db, n, outbox.Options{}); err != nil {
+		if err := drain(ctx, db, n, worker.Options{}); err != nil {
 			return err
 		}
 		done -= n

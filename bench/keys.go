@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -55,11 +56,11 @@ func orderingKey(i int, m *outbox.Message) { m.OrderingKey = "key " + strconv.It
 func uniqueKey(i int, m *outbox.Message)   { m.UniqueKey = "key " + strconv.Itoa(i) }
 
 // storing stores n messages with a key each.
-type storing = func(ctx context.Context, o *outbox.Outbox, n int) error
+type storing = func(ctx context.Context, o *parts.Outbox, n int) error
 
 // enqueueKeys stores messages that are due after a time.
 func enqueueKeys(change changing, after time.Duration) storing {
-	return func(ctx context.Context, o *outbox.Outbox, n int) error {
+	return func(ctx context.Context, o *parts.Outbox, n int) error {
 		due := time.Now().Add(after)
 		return produceChanged(ctx, o, n, func(i int, m *outbox.Message) {
 			if change(i, m); after > 0 {
@@ -70,7 +71,7 @@ func enqueueKeys(change changing, after time.Duration) storing {
 }
 
 // putOffKeys stores messages each of which is the head of its line and waits for another attempt.
-func putOffKeys(ctx context.Context, o *outbox.Outbox, n int) error {
+func putOffKeys(ctx context.Context, o *parts.Outbox, n int) error {
 	if err := enqueueKeys(orderingKey, 0)(ctx, o, n); err != nil {
 		return err
 	}
@@ -90,7 +91,7 @@ func putOffKeys(ctx context.Context, o *outbox.Outbox, n int) error {
 	return nil
 }
 
-func claimSome(ctx context.Context, o *outbox.Outbox) (owner outbox.OwnerToken, ids []outbox.Position, err error) {
+func claimSome(ctx context.Context, o *parts.Outbox) (owner outbox.OwnerToken, ids []outbox.Position, err error) {
 	owner = outbox.NewOwnerToken()
 	msgs, err := o.Claim(ctx, owner, time.Minute, keyBatch)
 	for _, m := range msgs {
@@ -101,7 +102,7 @@ func claimSome(ctx context.Context, o *outbox.Outbox) (owner outbox.OwnerToken, 
 
 // besideKeys stores times as many messages as are measured, and then measures n others.
 func besideKeys(open opener, times int, store storing, change changing) measurement {
-	return withOutbox(open, func(ctx context.Context, r *run, _ engine.DB, o *outbox.Outbox) error {
+	return withOutbox(open, func(ctx context.Context, r *run, _ engine.DB, o *parts.Outbox) error {
 		if store != nil {
 			if err := store(ctx, o, r.n*times); err != nil {
 				return err
@@ -120,7 +121,7 @@ func besideKeys(open opener, times int, store storing, change changing) measurem
 
 // behindKeys measures the first n of many more messages, each with a key of its own.
 func behindKeys(open opener) measurement {
-	return withOutbox(open, func(ctx context.Context, r *run, _ engine.DB, o *outbox.Outbox) error {
+	return withOutbox(open, func(ctx context.Context, r *run, _ engine.DB, o *parts.Outbox) error {
 		if err := enqueueKeys(orderingKey, 0)(ctx, o, (keysFor+1)*r.n+r.warm()); err != nil {
 			return err
 		}
@@ -138,7 +139,7 @@ func behindKeys(open opener) measurement {
 
 // drainer claims and acks.
 type drainer struct {
-	o    *outbox.Outbox
+	o    *parts.Outbox
 	r    *run
 	seen map[outbox.Position]bool
 }

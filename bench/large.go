@@ -9,7 +9,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // Scenario L: messages of 100 kB.
@@ -38,7 +39,7 @@ func largePayload() []byte {
 }
 
 func largePawl(open opener) measurement {
-	return withOutbox(open, func(ctx context.Context, r *run, db engine.DB, o *outbox.Outbox) error {
+	return withOutbox(open, func(ctx context.Context, r *run, db engine.DB, o *parts.Outbox) error {
 		batch := messages(largeBatch)
 		for i := range batch {
 			batch[i].Payload = largePayload()
@@ -50,7 +51,7 @@ func largePawl(open opener) measurement {
 					return err
 				})
 			},
-			func(n int) error { return drain(ctx, db, n, outbox.Options{}) })
+			func(n int) error { return drain(ctx, db, n, worker.Options{}) })
 	})
 }
 

@@ -12,10 +12,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -46,9 +47,9 @@ func withDB(open opener, measure func(context.Context, *run, engine.DB) error) m
 }
 
 // withOutbox is withDB with an outbox.
-func withOutbox(open opener, measure func(context.Context, *run, engine.DB, *outbox.Outbox) error) measurement {
+func withOutbox(open opener, measure func(context.Context, *run, engine.DB, *parts.Outbox) error) measurement {
 	return withDB(open, func(ctx context.Context, r *run, db engine.DB) error {
-		return measure(ctx, r, db, outbox.New(db, outbox.Options{}))
+		return measure(ctx, r, db, parts.NewOutbox(db, worker.Options{}))
 	})
 }
 
@@ -97,7 +98,7 @@ func openSQLite(relaxed bool) opener {
 }
 
 // produce enqueues n messages in batches by several producers.
-func produce(ctx context.Context, o *outbox.Outbox, n int) error {
+func produce(ctx context.Context, o *parts.Outbox, n int) error {
 	batch := messages(batchSize)
 	return parallel(producers, n/batchSize, func(int) error {
 		_, err := o.EnqueueBatch(ctx, batch)
@@ -122,24 +123,24 @@ func parallel(goroutines, total int, f func(i int) error) error {
 }
 
 // drain handles everything there is with handlers that do nothing.
-func drain(ctx context.Context, db engine.DB, n int, opts outbox.Options) error {
+func drain(ctx context.Context, db engine.DB, n int, opts worker.Options) error {
 	return drainWith(ctx, db, n, opts, handle)
 }
 
 // drainWith is drain with the handlers that register registers.
-func drainWith(ctx context.Context, db engine.DB, n int, opts outbox.Options, register func(o *outbox.Outbox, note func())) error {
+func drainWith(ctx context.Context, db engine.DB, n int, opts worker.Options, register func(o pawl.Handlers, note func())) error {
 	opts.StopWhenEmpty = true
 	var handled atomic.Int64
-	o := outbox.New(db, opts)
+	o := parts.NewOutbox(db, opts)
 	register(o, func() { handled.Add(1) })
 	if err := o.Run(ctx); err != nil {
 		return err
 	}
-	return exactly(n, handled.Load(), o.Internal(access.Key{}).Component().Stats().Acked)
+	return exactly(n, handled.Load(), o.Component().Stats().Acked)
 }
 
 // handle registers a handler for every topic.
-func handle(o *outbox.Outbox, note func()) {
+func handle(o pawl.Handlers, note func()) {
 	for _, t := range topics() {
 		o.Handle(t, noting(note))
 	}
@@ -164,10 +165,10 @@ func exactly(n int, handled, acked int64) error {
 const stall = 30 * time.Second
 
 // acked returns when n messages are acked.
-func acked(o *outbox.Outbox, n int) error {
+func acked(stats func() worker.Counts, n int) error {
 	last, since := int64(0), time.Now()
 	for {
-		acked := o.Internal(access.Key{}).Component().Stats().Acked
+		acked := stats().Acked
 		if acked >= int64(n) {
 			return nil
 		}

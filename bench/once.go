@@ -13,6 +13,8 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -64,7 +66,7 @@ func key(number int64) inbox.Key {
 }
 
 type postgresReceiver struct {
-	inbox  *inbox.Inbox
+	inbox  *parts.Inbox
 	pool   *pgxpool.Pool
 	finish func()
 }
@@ -86,7 +88,7 @@ func newPostgresReceiver(ctx context.Context, r *run) (receiver, error) {
 		return nil, err
 	}
 	_, err = pool.Exec(ctx, postgresTables)
-	return &postgresReceiver{inbox.New(db, inbox.Options{}), pool, done}, err
+	return &postgresReceiver{parts.NewInbox(db, inbox.Options{}, worker.Options{}), pool, done}, err
 }
 
 func (p *postgresReceiver) once(ctx context.Context, number int64) error {
@@ -110,7 +112,7 @@ func (p *postgresReceiver) byHand(ctx context.Context, number int64) error {
 func (p *postgresReceiver) close() { p.finish() }
 
 type sqliteReceiver struct {
-	inbox        *inbox.Inbox
+	inbox        *parts.Inbox
 	pool         *sql.DB // pawl's, so that both have its connections and pragmas
 	seen, effect *sql.Stmt
 	finish       func()
@@ -129,7 +131,7 @@ func newSQLiteReceiver(ctx context.Context, r *run) (receiver, error) {
 		return nil, err
 	}
 	lite, _ := engine.As[*sqlite.DB](db)
-	s := &sqliteReceiver{inbox: inbox.New(db, inbox.Options{}), pool: lite.SQL(), finish: done}
+	s := &sqliteReceiver{inbox: parts.NewInbox(db, inbox.Options{}, worker.Options{}), pool: lite.SQL(), finish: done}
 	for _, table := range []string{sqliteSeenTable, sqliteEffectTable} {
 		if _, err := s.pool.ExecContext(ctx, table); err != nil {
 			return s, err

@@ -4,7 +4,8 @@ import (
 	"context"
 
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // Scenario S: nothing to share a transaction with. One producer, one handler,
@@ -18,7 +19,7 @@ func oneByOnes(n int) []scenario {
 }
 
 func oneByOnePawl(open opener) func(context.Context, *run) error {
-	return withOutbox(open, func(ctx context.Context, r *run, db engine.DB, o *outbox.Outbox) error {
+	return withOutbox(open, func(ctx context.Context, r *run, db engine.DB, o *parts.Outbox) error {
 		m := messages(1)[0]
 		enqueue := func(int) error {
 			_, err := o.Enqueue(ctx, m)
@@ -26,7 +27,7 @@ func oneByOnePawl(open opener) func(context.Context, *run) error {
 		}
 		return cycle(ctx, r,
 			func(n int) error { return parallel(1, n, enqueue) },
-			func(n int) error { return drain(ctx, db, n, outbox.Options{Concurrency: 1, BatchSize: 1}) })
+			func(n int) error { return drain(ctx, db, n, worker.Options{Concurrency: 1, BatchSize: 1}) })
 	})
 }
 

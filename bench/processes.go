@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -155,7 +157,7 @@ func work(ctx context.Context, place string) error {
 	if err != nil {
 		return err
 	}
-	o := outbox.New(db, outbox.Options{})
+	o := parts.NewOutbox(db, worker.Options{})
 	var handled, took atomic.Int64
 	for _, name := range topics() {
 		o.Handle(name, outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {

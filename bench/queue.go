@@ -14,10 +14,11 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/bravellian/pawl/bench/internal/peers"
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -84,14 +85,14 @@ func openPeer(p peers.Peer) queueOpener {
 type pawlQueue struct {
 	db       engine.DB
 	change   func(m *outbox.Message, id int64) // what differs of a message, nil: nothing
-	current  atomic.Pointer[outbox.Outbox]     // enqueues, and works or worked last
+	current  atomic.Pointer[parts.Outbox]      // enqueues, and works or worked last
 	transact func(ctx context.Context, f func(tx outbox.Tx) error) error
 	close    func()
 }
 
 func newPawlQueue(db engine.DB, done func()) *pawlQueue {
 	q := &pawlQueue{db: db, close: done}
-	q.current.Store(outbox.New(db, outbox.Options{}))
+	q.current.Store(parts.NewOutbox(db, worker.Options{}))
 	return q
 }
 
@@ -168,7 +169,7 @@ func (q *pawlQueue) EnqueueTx(ctx context.Context, id int64) error {
 }
 
 func (q *pawlQueue) Run(ctx context.Context, handle func(id int64)) error {
-	o := outbox.New(q.db, outbox.Options{})
+	o := parts.NewOutbox(q.db, worker.Options{})
 	for _, name := range topics() {
 		o.Handle(name, outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
 			handle(peers.ID(m.Payload))
@@ -182,7 +183,7 @@ func (q *pawlQueue) Run(ctx context.Context, handle func(id int64)) error {
 // Settled compares what the worker began with what it has acked: a handler that has run
 // is counted before its ack is.
 func (q *pawlQueue) Settled(context.Context) (bool, error) {
-	s := q.current.Load().Internal(access.Key{}).Component().Stats()
+	s := q.current.Load().Component().Stats()
 	return s.Acked == s.Claimed, nil
 }
 

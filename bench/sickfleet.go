@@ -10,6 +10,8 @@ import (
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -72,7 +74,7 @@ func fillStore(ctx context.Context, d fleet.Database, n int) error {
 		return err
 	}
 	defer db.Close()
-	return produce(ctx, outbox.New(db, outbox.Options{}), n)
+	return produce(ctx, parts.NewOutbox(db, worker.Options{}), n)
 }
 
 func drainFleet(ctx context.Context, r *run, dbs []fleet.Database, w *ward, n int) error {

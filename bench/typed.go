@@ -7,7 +7,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // Scenario K: what typed topics cost, which encode and decode JSON.
@@ -79,7 +79,7 @@ func typed[T any](open opener, topic *pawl.Topic[T], body T) measurement {
 }
 
 func drainTyped[T any](ctx context.Context, db engine.DB, topic *pawl.Topic[T], n int) error {
-	return drainWith(ctx, db, n, outbox.Options{}, func(o *outbox.Outbox, note func()) {
+	return drainWith(ctx, db, n, worker.Options{}, func(o pawl.Handlers, note func()) {
 		topic.Handle(o, func(context.Context, *pawl.Delivery[T]) error {
 			note()
 			return nil

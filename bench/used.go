@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/throttle"
-	"github.com/bravellian/pawl/outbox"
 )
 
 // Scenario R: how much of a limit is used while there is work: the time of all handlers, of what
@@ -45,7 +45,7 @@ func utilizations(n int) []scenario {
 
 // underLimit measures handlers that take sleep on average.
 func underLimit(open opener, sleep time.Duration) measurement {
-	return withOutbox(open, func(ctx context.Context, r *run, db engine.DB, o *outbox.Outbox) error {
+	return withOutbox(open, func(ctx context.Context, r *run, db engine.DB, o *parts.Outbox) error {
 		for _, name := range topics()[:2] {
 			if _, err := throttle.New(db, nil).Set(ctx, throttle.Topic, name, throttle.Bounds{Concurrency: limitOf}, ""); err != nil {
 				return err
@@ -87,7 +87,7 @@ func underLimit(open opener, sleep time.Duration) measurement {
 }
 
 // allDone returns when n messages are done.
-func allDone(ctx context.Context, o *outbox.Outbox, n int) error {
+func allDone(ctx context.Context, o *parts.Outbox, n int) error {
 	last, since := int64(0), time.Now()
 	for {
 		c, err := o.Count(ctx)

@@ -143,5 +143,5 @@ func drainOf(ctx context.Context, p *pawl.Pawl, n int) error {
 			return nil
 		}))
 	}
-	return errors.Join(p.Run(ctx), exactly(n, handled.Load(), p.Outbox.Internal(access.Key{}).Component().Stats().Acked))
+	return errors.Join(p.Run(ctx), exactly(n, handled.Load(), p.Internal(access.Key{}).Stats().Acked))
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -117,7 +119,7 @@ func (w *heldWork) fill(ctx context.Context, dbs []fleet.Database, n int) error 
 		if err != nil {
 			return err
 		}
-		_, err = outbox.New(db, outbox.Options{}).EnqueueBatch(ctx, messages(n))
+		_, err = parts.NewOutbox(db, worker.Options{}).EnqueueBatch(ctx, messages(n))
 		if err := errors.Join(err, db.Close()); err != nil {
 			return err
 		}

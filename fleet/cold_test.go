@@ -8,6 +8,8 @@ import (
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
 )
@@ -39,7 +41,7 @@ func TestColdStoreIsLookedAt(t *testing.T) {
 		chill(t, dbs...)
 		for _, d := range dbs {
 			other := dbtest.SQLiteAt(t, pathOf(d), sqlite.Options{})
-			enqueueIn(t, outbox.New(other, outbox.Options{}), fmt.Sprint(d.Key, round), 2)
+			enqueueIn(t, parts.NewOutbox(other, worker.Options{}).Outbox, fmt.Sprint(d.Key, round), 2)
 			must(t, other.Close())
 		}
 		for _, d := range dbs {
@@ -59,7 +61,7 @@ func TestColdStoreWithSomethingDueLater(t *testing.T) {
 	start(t, f)
 	chill(t, dbs...)
 	other := dbtest.SQLiteAt(t, pathOf(dbs[1]), sqlite.Options{})
-	_, err := outbox.New(other, outbox.Options{}).Enqueue(t.Context(), outbox.Message{Topic: "t", Due: time.Now().Add(400 * time.Millisecond)})
+	_, err := parts.NewOutbox(other, worker.Options{}).Outbox.Enqueue(t.Context(), outbox.Message{Topic: "t", Due: time.Now().Add(400 * time.Millisecond)})
 	must(t, err)
 	must(t, other.Close())
 	r.until(t, "b", 1)

@@ -35,8 +35,8 @@ func TestFleetOfOne(t *testing.T) {
 	for _, topic := range []string{"step", "done", "timed", "ran"} {
 		p.Handle(topic, s.Handler("plain", topic))
 	}
-	p.Inbox.Handle("came", func(ctx context.Context, _ *inbox.Message) error { return s.Note(ctx, "plain", "came") })
-	p.Inbox.HandleTx("came once", func(ctx context.Context, _ outbox.Tx, _ *inbox.Message) error {
+	p.HandleInbox("came", func(ctx context.Context, _ *inbox.Message) error { return s.Note(ctx, "plain", "came") })
+	p.HandleInboxTx("came once", func(ctx context.Context, _ outbox.Tx, _ *inbox.Message) error {
 		return s.Note(ctx, "plain", "came once")
 	})
 	ctx, cancel := context.WithCancel(t.Context())

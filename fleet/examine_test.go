@@ -7,6 +7,7 @@ import (
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/test/parts"
 )
 
 // An examination makes every check of a fleet's store that it makes of the same database by itself, also the engine's own.
@@ -30,7 +31,7 @@ func TestExamineThroughAStore(t *testing.T) {
 // checked returns the checks of an examination.
 func checked(t *testing.T, db engine.DB) (names []string) {
 	t.Helper()
-	for _, found := range admin.New(db, nil).Examine(t.Context(), admin.ExamineOptions{}).Findings {
+	for _, found := range parts.NewAdmin(db).Examine(t.Context(), admin.ExamineOptions{}).Findings {
 		if !slices.Contains(names, found.Code) {
 			names = append(names, found.Code)
 		}

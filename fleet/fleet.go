@@ -84,7 +84,7 @@ type Options struct {
 	// StopWhenEmpty makes Run return once no store that this process works on has anything due.
 	StopWhenEmpty bool
 	// Logger logs what happens to the fleet and, with the store's key, to the stores; see
-	// outbox.Options. nil means slog.Default() for warnings and errors only.
+	// pawl.Options. nil means slog.Default() for warnings and errors only.
 	Logger *slog.Logger
 }
 
@@ -190,7 +190,7 @@ func (f *Fleet) Handle(topic string, h outbox.Handler, opts ...outbox.HandlerOpt
 
 // HandleBatch registers a handler that gets messages of an outbox topic together, in every store:
 // all of a call are of one store. Each counts as a handler of Options.Handlers. See
-// outbox.Outbox.HandleBatch.
+// pawl.Pawl.HandleBatch.
 func (f *Fleet) HandleBatch(topic string, h outbox.BatchHandler, batch outbox.BatchOptions, opts ...outbox.HandlerOptions) {
 	f.Setup(func(s *Store) { s.Pawl.HandleBatch(topic, h, batch, opts...) })
 }
@@ -200,12 +200,12 @@ func (f *Fleet) HandleBatch(topic string, h outbox.BatchHandler, batch outbox.Ba
 func (f *Fleet) Use(mw ...outbox.Middleware) { f.Setup(func(s *Store) { s.Pawl.Use(mw...) }) }
 
 // HandleInbox registers the handler of an inbox topic in every store; see
-// inbox.Inbox.Handle.
+// pawl.Pawl.HandleInbox.
 func (f *Fleet) HandleInbox(topic string, h func(ctx context.Context, m *inbox.Message) error, opts ...outbox.HandlerOptions) {
 	f.Setup(func(s *Store) { s.Pawl.HandleInbox(topic, h, opts...) })
 }
 
-// HandleInboxTx is HandleInbox for handlers in a transaction; see inbox.Inbox.HandleTx.
+// HandleInboxTx is HandleInbox for handlers in a transaction; see pawl.Pawl.HandleInboxTx.
 func (f *Fleet) HandleInboxTx(topic string, h func(ctx context.Context, tx outbox.Tx, m *inbox.Message) error, opts ...outbox.HandlerOptions) {
 	f.Setup(func(s *Store) { s.Pawl.HandleInboxTx(topic, h, opts...) })
 }

@@ -18,6 +18,8 @@ import (
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -193,7 +195,7 @@ func enqueueIn(t testing.TB, o *outbox.Outbox, key string, n int) {
 // another opens a file as another process would.
 func another(t testing.TB, d fleet.Database) *outbox.Outbox {
 	t.Helper()
-	return outbox.New(dbtest.SQLiteAt(t, pathOf(d), sqlite.Options{Relaxed: true}), outbox.Options{})
+	return parts.NewOutbox(dbtest.SQLiteAt(t, pathOf(d), sqlite.Options{Relaxed: true}), worker.Options{}).Outbox
 }
 
 // record notes what was handled where.

@@ -9,6 +9,8 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -18,7 +20,7 @@ func TestPollSeesWorkers(t *testing.T) { dbtest.Each(t, testPollSeesWorkers) }
 
 func testPollSeesWorkers(t *testing.T, e dbtest.Engine) {
 	db := e.Open(t).DB
-	o := outbox.New(db, outbox.Options{})
+	o := parts.NewOutbox(db, worker.Options{}).Outbox
 	idle := func() *int64 {
 		t.Helper()
 		polled, _, err := engine.Get(t.Context(), db, op.FleetPoll{Queues: []string{outbox.DefaultQueue}})

@@ -82,7 +82,6 @@ func (s *Store) open() error {
 	s.once.Do(func() {
 		opts := s.fleet.opts.Pawl
 		opts.Logger, opts.Concurrency, opts.StopWhenEmpty = s.log, s.fleet.opts.HandlersPerStore, false
-		opts.Joins.Logger, opts.Inbox.Logger, opts.Timers.Logger, opts.Jobs.Logger = s.log, s.log, s.log, s.log
 		s.Pawl, s.failure = pawl.New(s.db, opts)
 		if s.failure != nil {
 			return

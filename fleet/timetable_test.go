@@ -15,6 +15,8 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -296,7 +298,7 @@ func TestFingerprintHidesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = other.Close() })
-	theirs := outbox.New(other, outbox.Options{})
+	theirs := parts.NewOutbox(other, worker.Options{})
 	due, unread := 1000*time.Hour, 0
 	for i := range 300 {
 		if rand.IntN(3) > 0 { // each is due before all others

@@ -10,6 +10,8 @@ import (
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -205,7 +207,7 @@ func TestAttemptWhoseLeaseIsOver(t *testing.T) { dbtest.Each(t, testAttemptWhose
 func testAttemptWhoseLeaseIsOver(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	lease := time.Second
-	slow := inbox.New(late{f.db.DB, lease}, inbox.Options{Lease: lease, Logger: slog.New(slog.DiscardHandler)})
+	slow := parts.NewInbox(late{f.db.DB, lease}, inbox.Options{Lease: lease}, worker.Options{Logger: slog.New(slog.DiscardHandler)})
 	began := false
 	err := slow.Attempt(f.ctx(), key("a"), func(context.Context) error { began = true; return nil })
 	if f.is(err, inbox.ErrTakenOver); began {

@@ -63,11 +63,11 @@ func ExampleInbox_Once() {
 }
 
 // A webhook only stores what it is sent; workers process it, once.
-func ExampleInbox_HandleTx() {
+func ExampleInbox_Enqueue() {
 	ctx := context.Background()
 	p, _, done := openShop(pawl.Options{StopWhenEmpty: true})
 	defer done()
-	p.Inbox.HandleTx("payment.received", func(ctx context.Context, tx outbox.Tx, m *inbox.Message) error {
+	p.HandleInboxTx("payment.received", func(ctx context.Context, tx outbox.Tx, m *inbox.Message) error {
 		fmt.Println("booking", m.MessageID, string(m.Payload))
 		_, err := tx.ExecContext(ctx, "INSERT INTO payments VALUES ('2026-7', 1999)")
 		return err

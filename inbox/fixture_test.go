@@ -4,19 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"testing"
 
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
-	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // fixture is an inbox on a fresh database, beside a table of effects.
 type fixture struct {
-	*inbox.Inbox
+	*parts.Inbox
 	t  *testing.T
 	db dbtest.Database
 }
@@ -33,14 +33,12 @@ func open(t *testing.T, e dbtest.Engine, opts ...inbox.Options) *fixture {
 }
 
 // another returns an inbox on the same database, as another process has one.
-func (f *fixture) another(opts ...inbox.Options) *inbox.Inbox {
+func (f *fixture) another(opts ...inbox.Options) *parts.Inbox {
 	var o inbox.Options
 	if len(opts) > 0 {
 		o = opts[0]
 	}
-	o.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
-	o.Workers = &outbox.Options{StopWhenEmpty: true}
-	return inbox.New(f.db.DB, o)
+	return parts.NewInbox(f.db.DB, o, worker.Options{StopWhenEmpty: true, Logger: slog.New(slog.DiscardHandler)})
 }
 
 func (f *fixture) ctx() context.Context { return f.t.Context() }

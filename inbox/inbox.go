@@ -9,13 +9,10 @@
 package inbox
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/bravellian/pawl/internal/access"
@@ -57,61 +54,38 @@ type Options struct {
 	Retention time.Duration
 	// Queue is where Enqueue puts messages, default "inbox".
 	Queue string
-	// Workers configures the workers of that queue; nil takes the defaults. Queues,
-	// Retry and Logger in it are ignored.
-	Workers *outbox.Options
-	// Logger logs warnings and errors and, if set, what happens at INFO. nil means
-	// slog.Default() for warnings and errors only.
-	Logger *slog.Logger
 }
 
 const (
 	defaultLease     = time.Minute
-	minLease         = time.Second
 	defaultRetention = 30 * 24 * time.Hour
 )
 
-// Validate returns an *pawl.InvalidError that names the first invalid field. pawl.New and Run call it.
-func (o *Options) Validate() error {
-	if o.Workers != nil {
-		w := *o.Workers
-		w.Queues = slices.Collect(maps.Keys(w.QueueConcurrency)) // of them the inbox's holds
-		if err := w.Validate(); err != nil {
-			return engine.InOptions("Workers", err)
-		}
-	}
-	if o.Retry != nil {
-		if err := o.Retry.Validate(); err != nil {
-			return engine.InOptions("Retry", err)
-		}
-	}
-	return cmp.Or(
-		engine.CheckOption("Lease", o.Lease, minLease, 0), engine.CheckOption("Retention", o.Retention, 1, 0), engine.CheckText("Queue", o.Queue, limits.Queue, false),
-	)
+// messages is the outbox of enqueued messages.
+type messages interface {
+	queue.Queue[outbox.Message, outbox.MessageID]
+	Handle(topic string, h outbox.Handler, opts ...outbox.HandlerOptions)
+	Use(mw ...outbox.Middleware)
+	AddHeaders(f outbox.HeaderFunc)
 }
 
 // Inbox is the inbox of one database. It is safe for concurrent use.
 type Inbox struct {
-	db            engine.DB
-	opts          Options
-	retry         outbox.RetryPolicy
-	log           *slog.Logger
-	queue         *outbox.Outbox
-	messages      queue.Queue[outbox.Message, outbox.MessageID] // of queue
-	served        bool                                          // a handler was registered
-	stopWhenEmpty bool                                          // when there is nothing left to do
+	db       engine.DB
+	opts     Options
+	retry    outbox.RetryPolicy
+	log      *slog.Logger
+	queue    *outbox.Outbox
+	messages messages
+	served   bool // a handler was registered
 	// resumes says that an attempt that did not end is the same as the next one: the
 	// queue knows whether it is to be counted.
 	resumes bool
-
-	cleanup *worker.Cleanup
-	invalid error // of the options
 }
 
-// New returns the inbox of a database, which must be migrated before use. Run returns an error
-// for invalid options.
-func New(db engine.DB, opts Options) *Inbox {
-	invalid := opts.Validate()
+// New returns the inbox of a database, and what pawl.Pawl sees of it. workers configures the workers of
+// its queue; Queues in it are ignored. Programs cannot name the first parameter: pawl.New calls it.
+func New(_ access.Key, db engine.DB, opts Options, workers worker.Options) (*Inbox, component) {
 	if opts.Lease <= 0 {
 		opts.Lease = defaultLease
 	}
@@ -121,21 +95,14 @@ func New(db engine.DB, opts Options) *Inbox {
 	if opts.Queue == "" {
 		opts.Queue = queue.Inbox
 	}
-	var w outbox.Options
-	if opts.Workers != nil {
-		w = *opts.Workers
-	}
-	w.Queues, w.Logger = []string{opts.Queue}, opts.Logger
-	w.QueueConcurrency = maps.Clone(w.QueueConcurrency)
-	maps.DeleteFunc(w.QueueConcurrency, func(queue string, _ int) bool { return queue != opts.Queue })
+	workers.Queues = []string{opts.Queue}
 	retry := worker.DefaultRetryPolicy()
 	if opts.Retry != nil {
 		retry = *opts.Retry
 	}
-	o := outbox.New(db, w)
-	i := &Inbox{db: db, opts: opts, retry: retry, log: engine.Logger(opts.Logger), queue: o, messages: o.Internal(access.Key{}), stopWhenEmpty: w.StopWhenEmpty, invalid: invalid}
-	i.cleanup = worker.NewCleanup("inbox", "the inbox", i.log, i.CleanUp)
-	return i
+	o, messages := outbox.New(access.Key{}, db, workers)
+	i := &Inbox{db: db, opts: opts, retry: retry, log: engine.Logger(workers.Logger), queue: o, messages: messages}
+	return i, component{i}
 }
 
 // Key identifies a message.
@@ -202,8 +169,8 @@ func errorOf(k *Key, verdict int64) error {
 // cleanMessages bounds one transaction of the clean-up.
 const cleanMessages = 1000
 
-// CleanUp deletes messages that were done longer ago than the retention period and returns how
+// cleanUp deletes messages that were done longer ago than the retention period and returns how
 // many. Dead ones and those that were never done stay. Run does this by itself.
-func (i *Inbox) CleanUp(ctx context.Context) (int64, error) {
+func (i *Inbox) cleanUp(ctx context.Context) (int64, error) {
 	return worker.Purge(ctx, i.db, op.InboxPurge{Age: i.opts.Retention, Most: cleanMessages})
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -151,7 +153,7 @@ func TestOnceConcurrently(t *testing.T) { dbtest.Each(t, testOnceConcurrently) }
 
 func testOnceConcurrently(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	other := inbox.New(f.db.Another(t), inbox.Options{})
+	other := parts.NewInbox(f.db.Another(t), inbox.Options{}, worker.Options{})
 	var ran atomic.Int64
 	var all sync.WaitGroup
 	for n := range 50 {
@@ -342,7 +344,7 @@ func TestOnceEnqueues(t *testing.T) { dbtest.Each(t, testOnceEnqueues) }
 
 func testOnceEnqueues(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	box := outbox.New(f.db.DB, outbox.Options{})
+	box := parts.NewOutbox(f.db.DB, worker.Options{})
 	for _, err := range []error{errDown, nil, nil} {
 		got := f.Once(f.ctx(), key("a"), func(ctx context.Context, tx engine.Tx) error {
 			if _, err := box.EnqueueTx(ctx, tx, outbox.Message{Topic: "paid"}); err != nil {

@@ -6,6 +6,8 @@ import (
 
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -19,7 +21,7 @@ func TestOrderingKey(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		o := outbox.New(f.db, outbox.Options{})
+		o := parts.NewOutbox(f.db, worker.Options{})
 		for _, want := range []string{"1", "2"} {
 			owner := outbox.NewOwnerToken()
 			msgs, err := o.ClaimFrom(t.Context(), "inbox", owner, time.Minute, 10)

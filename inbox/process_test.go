@@ -19,7 +19,9 @@ import (
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/test/testpg"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -76,7 +78,7 @@ func dieAt(moment string) error {
 		}
 	}
 	ctx := context.Background()
-	in := inbox.New(db, inbox.Options{})
+	in := parts.NewInbox(db, inbox.Options{}, worker.Options{})
 	effect := func(ctx context.Context, tx outbox.Tx) error {
 		die("before the effect")
 		err := insertEffect(ctx, tx, effectTable())
@@ -85,7 +87,7 @@ func dieAt(moment string) error {
 	}
 	if strings.HasPrefix(moment, "queue: ") {
 		moment = strings.TrimPrefix(moment, "queue: ")
-		in.HandleTx("paid", func(ctx context.Context, tx outbox.Tx, _ *inbox.Message) error { return effect(ctx, tx) })
+		in.HandleInboxTx("paid", func(ctx context.Context, tx outbox.Tx, _ *inbox.Message) error { return effect(ctx, tx) })
 		in.Use(func(next outbox.Handler) outbox.Handler {
 			return outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
 				err := next.Handle(ctx, m)
@@ -154,7 +156,7 @@ func TestKilledAtEveryMoment(t *testing.T) {
 		for _, moment := range []string{"before the effect", "after the effect", "after the commit"} {
 			t.Run(name+" "+moment, func(t *testing.T) {
 				p.killed(t, moment)
-				in := inbox.New(p.DB, inbox.Options{})
+				in := parts.NewInbox(p.DB, inbox.Options{}, worker.Options{})
 				err := inbox.ErrInProgress // until the server has noticed
 				for errors.Is(err, inbox.ErrInProgress) {
 					err = in.Once(t.Context(), invoice, func(ctx context.Context, tx outbox.Tx) error { return insertEffect(ctx, tx, p.Table("effects")) })
@@ -166,13 +168,13 @@ func TestKilledAtEveryMoment(t *testing.T) {
 				p.reset(t)
 			})
 			t.Run(name+" from the queue "+moment, func(t *testing.T) {
-				in := inbox.New(p.DB, inbox.Options{Workers: &outbox.Options{StopWhenEmpty: true}})
+				in := parts.NewInbox(p.DB, inbox.Options{}, worker.Options{StopWhenEmpty: true})
 				if _, err := in.Enqueue(t.Context(), inbox.Message{Key: invoice, Topic: "paid"}); err != nil {
 					t.Fatal(err)
 				}
 				p.killed(t, "queue: "+moment)
 				p.expire(t)
-				in.HandleTx("paid", func(ctx context.Context, tx outbox.Tx, _ *inbox.Message) error {
+				in.HandleInboxTx("paid", func(ctx context.Context, tx outbox.Tx, _ *inbox.Message) error {
 					return insertEffect(ctx, tx, p.Table("effects"))
 				})
 				ctx, stop := context.WithCancel(t.Context())

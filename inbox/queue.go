@@ -126,13 +126,10 @@ func unwrap(m *outbox.Message) (*Message, error) {
 	return in, nil
 }
 
-// Handle registers a handler for enqueued messages of a topic. It runs outside a
-// transaction, as in Attempt. What its error says is as for outbox handlers; when
-// its attempts are used up the message is dead. An attempt that ended with its
-// process counts only if the message was handled alone; see outbox.Outbox.Claim.
-func (i *Inbox) Handle(topic string, h func(ctx context.Context, m *Message) error, opts ...outbox.HandlerOptions) {
+// HandleInbox is pawl.Pawl.HandleInbox.
+func (i component) HandleInbox(topic string, h func(ctx context.Context, m *Message) error, opts ...outbox.HandlerOptions) {
 	if h == nil {
-		i.queue.Handle(topic, nil, opts...) // which refuses it
+		i.messages.Handle(topic, nil, opts...) // which refuses it
 		i.served = true
 		return
 	}
@@ -147,11 +144,10 @@ func (i *Inbox) Handle(topic string, h func(ctx context.Context, m *Message) err
 	i.served = true
 }
 
-// HandleTx registers a handler that runs in a transaction, as in Once: what it
-// writes through tx takes effect exactly once.
-func (i *Inbox) HandleTx(topic string, h func(ctx context.Context, tx outbox.Tx, m *Message) error, opts ...outbox.HandlerOptions) {
+// HandleInboxTx is pawl.Pawl.HandleInboxTx.
+func (i component) HandleInboxTx(topic string, h func(ctx context.Context, tx outbox.Tx, m *Message) error, opts ...outbox.HandlerOptions) {
 	if h == nil {
-		i.queue.Handle(topic, nil, opts...) // which refuses it
+		i.messages.Handle(topic, nil, opts...) // which refuses it
 		i.served = true
 		return
 	}
@@ -191,7 +187,7 @@ func (i *Inbox) register(topic string, opts []outbox.HandlerOptions, process fun
 		queued[0].Concurrency = opts[0].Concurrency
 		queued[0].Timeout = min(opts[0].Timeout, 0) // invalid, too
 	}
-	i.queue.Handle(topic, outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+	i.messages.Handle(topic, outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
 		in, err := unwrap(m)
 		if err != nil {
 			return i.retry.Limit(err, m.RetryCount) // the inbox has no row to count its attempts in
@@ -217,27 +213,8 @@ func (i *Inbox) register(topic string, opts []outbox.HandlerOptions, process fun
 	}), queued...)
 }
 
-// Use wraps all handlers; see outbox.Outbox.Use.
-func (i *Inbox) Use(mw ...outbox.Middleware) { i.queue.Use(mw...) }
+// Use wraps all handlers.
+func (i component) Use(mw ...outbox.Middleware) { i.messages.Use(mw...) }
 
-// AddHeaders adds headers to every message that is enqueued; see outbox.Outbox.AddHeaders.
-func (i *Inbox) AddHeaders(f outbox.HeaderFunc) { i.queue.AddHeaders(f) }
-
-// Run handles enqueued messages, if handlers are registered, and cleans up from
-// time to time, until ctx ends. See outbox.Outbox.Run for the rest.
-func (i *Inbox) Run(ctx context.Context) error {
-	if err := i.valid(); err != nil {
-		return err
-	}
-	return i.cleanup.Beside(ctx, i.serve) // the queue's Run cleans up by itself
-}
-
-func (i *Inbox) serve(ctx context.Context) error {
-	switch {
-	case i.served:
-		return i.queue.Run(ctx)
-	case !i.stopWhenEmpty:
-		<-ctx.Done()
-	}
-	return nil
-}
+// AddHeaders adds headers to every message that is enqueued.
+func (i component) AddHeaders(f outbox.HeaderFunc) { i.messages.AddHeaders(f) }

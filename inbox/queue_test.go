@@ -12,6 +12,8 @@ import (
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -35,7 +37,7 @@ func testQueueDueBefore1970(t *testing.T, e dbtest.Engine) {
 		}
 	}
 	var handled int
-	f.Handle("paid", func(context.Context, *inbox.Message) error { handled++; return nil })
+	f.HandleInbox("paid", func(context.Context, *inbox.Message) error { handled++; return nil })
 	f.check(f.Run(f.ctx()))
 	if handled != len(dues) {
 		t.Fatalf("handled %d of %d", handled, len(dues))
@@ -57,7 +59,7 @@ func testEnqueue(t *testing.T, e dbtest.Engine) {
 		}
 	}
 	var got []*inbox.Message
-	f.Handle("paid", func(_ context.Context, m *inbox.Message) error { got = append(got, m); return nil })
+	f.HandleInbox("paid", func(_ context.Context, m *inbox.Message) error { got = append(got, m); return nil })
 	f.check(f.Run(f.ctx()))
 	if len(got) != 1 || got[0].Key.String() != "billing/a" || string(got[0].Hash) != "\x01\x02" || string(got[0].Payload) != "body" ||
 		got[0].CorrelationID != "c" || len(got[0].Headers) != 1 || got[0].Headers["k"] != "v" {
@@ -92,7 +94,7 @@ func testEnqueueInTransaction(t *testing.T, e dbtest.Engine) {
 		}
 	}
 	var handled atomic.Int64
-	f.Handle("paid", func(context.Context, *inbox.Message) error { handled.Add(1); return nil })
+	f.HandleInbox("paid", func(context.Context, *inbox.Message) error { handled.Add(1); return nil })
 	f.check(f.Run(f.ctx()))
 	if handled.Load() != 1 {
 		t.Fatalf("handled %d times", handled.Load())
@@ -111,7 +113,7 @@ func testHandleInTransaction(t *testing.T, e dbtest.Engine) {
 		f.check(err)
 	}
 	var tries atomic.Int64
-	f.HandleTx("paid", func(ctx context.Context, tx outbox.Tx, m *inbox.Message) error {
+	f.HandleInboxTx("paid", func(ctx context.Context, tx outbox.Tx, m *inbox.Message) error {
 		if err := f.effect(ctx, tx, m.MessageID); err != nil {
 			return err
 		}
@@ -140,12 +142,12 @@ func testQueueDead(t *testing.T, e dbtest.Engine) {
 		_, err := f.Enqueue(f.ctx(), m)
 		f.check(err)
 	}
-	f.Handle("a", func(context.Context, *inbox.Message) error { return outbox.RetryAfter(0, errDown) })
-	f.HandleTx("b", func(context.Context, outbox.Tx, *inbox.Message) error { return outbox.RetryAfter(0, errDown) })
+	f.HandleInbox("a", func(context.Context, *inbox.Message) error { return outbox.RetryAfter(0, errDown) })
+	f.HandleInboxTx("b", func(context.Context, outbox.Tx, *inbox.Message) error { return outbox.RetryAfter(0, errDown) })
 	f.check(f.Run(f.ctx()))
 	f.state(key("a"), inbox.Dead, 4, 3)
 	f.state(key("b"), inbox.Dead, 4, 3)
-	box := outbox.New(f.db.DB, outbox.Options{})
+	box := parts.NewOutbox(f.db.DB, worker.Options{})
 	if c, err := box.Count(f.ctx()); err != nil || c.Failed != 2 {
 		t.Fatalf("%+v, %v", c, err)
 	}
@@ -158,14 +160,14 @@ func testQueueRevive(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	_, err := f.Enqueue(f.ctx(), message("a"))
 	f.check(err)
-	f.Handle("paid", func(context.Context, *inbox.Message) error { return outbox.Permanent(errDown) })
+	f.HandleInbox("paid", func(context.Context, *inbox.Message) error { return outbox.Permanent(errDown) })
 	f.check(f.Run(f.ctx()))
 	f.state(key("a"), inbox.Dead, 2, 1)
 	if revived, err := f.Revive(f.ctx(), key("a")); !revived || err != nil {
 		t.Fatal(revived, err)
 	}
 	again := f.another()
-	again.Handle("paid", func(context.Context, *inbox.Message) error { return nil })
+	again.HandleInbox("paid", func(context.Context, *inbox.Message) error { return nil })
 	f.check(again.Run(f.ctx()))
 	f.state(key("a"), inbox.Done, 3, 1)
 }
@@ -178,7 +180,7 @@ func testQueueAndOnce(t *testing.T, e dbtest.Engine) {
 	_, err := f.Enqueue(f.ctx(), message("a"))
 	f.check(err)
 	f.check(f.Once(f.ctx(), key("a"), f.write("a")))
-	f.HandleTx("paid", func(ctx context.Context, tx outbox.Tx, m *inbox.Message) error { return f.effect(ctx, tx, "again") })
+	f.HandleInboxTx("paid", func(ctx context.Context, tx outbox.Tx, m *inbox.Message) error { return f.effect(ctx, tx, "again") })
 	f.check(f.Run(f.ctx()))
 	f.effects(1)
 }
@@ -188,10 +190,10 @@ func TestQueueForeign(t *testing.T) { dbtest.Each(t, testQueueForeign) }
 
 func testQueueForeign(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	box := outbox.New(f.db.DB, outbox.Options{})
+	box := parts.NewOutbox(f.db.DB, worker.Options{})
 	id, err := box.Enqueue(f.ctx(), outbox.Message{Topic: "paid", Queue: "inbox"})
 	f.check(err)
-	f.Handle("paid", func(context.Context, *inbox.Message) error { return errors.New("handled") },
+	f.HandleInbox("paid", func(context.Context, *inbox.Message) error { return errors.New("handled") },
 		outbox.HandlerOptions{Retry: &outbox.RetryPolicy{MaxAttempts: 2, Delay: func(int) time.Duration { return 0 }}})
 	f.check(f.Run(f.ctx()))
 	got, err := box.Find(f.ctx(), id)
@@ -227,9 +229,9 @@ func testHandlerOptions(t *testing.T, e dbtest.Engine) {
 	attempts := func(n int) outbox.HandlerOptions {
 		return outbox.HandlerOptions{Retry: &outbox.RetryPolicy{MaxAttempts: n, Delay: func(int) time.Duration { return 0 }}, Timeout: time.Minute}
 	}
-	f.Handle("once", func(context.Context, *inbox.Message) error { return outbox.RetryAfter(0, errDown) }, attempts(1))
-	f.HandleTx("twice", func(context.Context, outbox.Tx, *inbox.Message) error { return outbox.RetryAfter(0, errDown) }, attempts(2))
-	f.Handle("slow", func(ctx context.Context, _ *inbox.Message) error {
+	f.HandleInbox("once", func(context.Context, *inbox.Message) error { return outbox.RetryAfter(0, errDown) }, attempts(1))
+	f.HandleInboxTx("twice", func(context.Context, outbox.Tx, *inbox.Message) error { return outbox.RetryAfter(0, errDown) }, attempts(2))
+	f.HandleInbox("slow", func(ctx context.Context, _ *inbox.Message) error {
 		if _, limited := ctx.Deadline(); !limited {
 			t.Error("no timeout")
 		}
@@ -247,7 +249,7 @@ func TestHandlerOptionsInvalid(t *testing.T) { dbtest.Each(t, testHandlerOptions
 
 func testHandlerOptionsInvalid(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	f.Handle("t", func(context.Context, *inbox.Message) error { return nil }, outbox.HandlerOptions{Retry: &outbox.RetryPolicy{MaxAttempts: -1}})
+	f.HandleInbox("t", func(context.Context, *inbox.Message) error { return nil }, outbox.HandlerOptions{Retry: &outbox.RetryPolicy{MaxAttempts: -1}})
 	if err := f.Run(f.ctx()); !errors.Is(err, engine.ErrInvalid) {
 		t.Fatalf("want ErrInvalid, got %v", err)
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -28,18 +30,18 @@ func (f *fixture) lapse() {
 func TestQueuePoison(t *testing.T) { dbtest.Each(t, testQueuePoison) }
 
 func testQueuePoison(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, inbox.Options{Retry: &outbox.RetryPolicy{MaxAttempts: 3}, Workers: &outbox.Options{StopWhenEmpty: true}})
+	f := open(t, e, inbox.Options{Retry: &outbox.RetryPolicy{MaxAttempts: 3}})
 	m := message("poison")
 	_, err := f.Enqueue(f.ctx(), m)
 	f.check(err)
-	box := outbox.New(f.db.DB, outbox.Options{})
+	box := parts.NewOutbox(f.db.DB, worker.Options{})
 	for range 1 + 3 { // the first is not counted
 		if msgs, err := box.ClaimFrom(f.ctx(), "inbox", outbox.NewOwnerToken(), time.Hour, 1); err != nil || len(msgs) != 1 {
 			t.Fatalf("claimed %d: %v", len(msgs), err)
 		}
 		f.lapse()
 	}
-	f.Handle("paid", func(context.Context, *inbox.Message) error { t.Error("it was handled"); return nil })
+	f.HandleInbox("paid", func(context.Context, *inbox.Message) error { t.Error("it was handled"); return nil })
 	f.check(f.Run(f.ctx()))
 	got, err := f.Get(f.ctx(), m.Source, m.MessageID)
 	f.check(err)
@@ -53,7 +55,7 @@ func testQueuePoison(t *testing.T, e dbtest.Engine) {
 func TestQueueCrashedAttempt(t *testing.T) { dbtest.Each(t, testQueueCrashedAttempt) }
 
 func testQueueCrashedAttempt(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, inbox.Options{Retry: &outbox.RetryPolicy{MaxAttempts: 1}, Workers: &outbox.Options{StopWhenEmpty: true}})
+	f := open(t, e, inbox.Options{Retry: &outbox.RetryPolicy{MaxAttempts: 1}})
 	m := message("held")
 	_, err := f.Enqueue(f.ctx(), m)
 	f.check(err)
@@ -61,7 +63,7 @@ func testQueueCrashedAttempt(t *testing.T, e dbtest.Engine) {
 		t.Fatal(ok, err)
 	}
 	handled := 0
-	f.Handle("paid", func(context.Context, *inbox.Message) error { handled++; return nil })
+	f.HandleInbox("paid", func(context.Context, *inbox.Message) error { handled++; return nil })
 	f.check(f.Run(f.ctx()))
 	if handled != 1 {
 		t.Fatalf("handled %d times", handled)

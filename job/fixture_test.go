@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/cron"
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
@@ -21,8 +21,8 @@ import (
 
 // fixture is jobs and their outbox on a fresh database.
 type fixture struct {
-	*job.Jobs
-	box *outbox.Outbox
+	*parts.Jobs
+	box *parts.Outbox
 	t   *testing.T
 	db  dbtest.Database
 	e   dbtest.Engine
@@ -41,10 +41,9 @@ func open(t *testing.T, e dbtest.Engine) *fixture {
 // on returns jobs over one handle on a database. Failed attempts are due again at
 // once.
 func on(t *testing.T, e dbtest.Engine, db dbtest.Database, handle engine.DB, o job.Options) *fixture {
-	o.Logger = quiet()
 	retry := &outbox.RetryPolicy{MaxAttempts: 2, Delay: func(int) time.Duration { return 0 }}
-	box := outbox.New(handle, outbox.Options{StopWhenEmpty: true, Logger: quiet(), Retention: time.Millisecond, Retry: retry})
-	f := &fixture{Jobs: job.New(handle, box, o), box: box, t: t, db: db, e: e, schedule: "15 * * * *"}
+	box := parts.NewOutbox(handle, worker.Options{StopWhenEmpty: true, Logger: quiet(), Retention: time.Millisecond, Retry: retry})
+	f := &fixture{Jobs: parts.NewJobs(handle, box, o, quiet()), box: box, t: t, db: db, e: e, schedule: "15 * * * *"}
 	if time.Now().Minute() < 30 {
 		f.schedule = "45 * * * *"
 	}
@@ -192,7 +191,7 @@ func (f *fixture) fire() int64 {
 	}
 }
 
-func (f *fixture) source() worker.Source { return f.Internal(access.Key{}).Sources[0] }
+func (f *fixture) source() worker.Source { return f.Sources[0] }
 
 // made lets an hourly job fall due once, and returns its run.
 func (f *fixture) made() *job.Run {

@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/bravellian/pawl/cron"
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/job"
-	"github.com/bravellian/pawl/outbox"
 )
 
 // Whatever the schedule and the zone, Put answers at once, and stores nothing that
@@ -28,7 +28,7 @@ func FuzzPut(f *testing.F) {
 		f.Add(c[0], c[1])
 	}
 	db := dbtest.OpenSQLite(f)
-	jobs := job.New(db, outbox.New(db, outbox.Options{}), job.Options{})
+	jobs := parts.NewJobs(db, parts.NewOutbox(db, worker.Options{}), job.Options{}, nil)
 	f.Fuzz(func(t *testing.T, schedule, zone string) {
 		start := time.Now()
 		err := jobs.Put(t.Context(), job.Job{Name: "fuzzed", Topic: "make", Schedule: schedule, Zone: zone})
@@ -72,7 +72,7 @@ func refused(t *testing.T, schedule, zone string, err error) {
 }
 
 // followed insists on a stored job going on when it is due.
-func followed(t *testing.T, db dbtest.Database, jobs *job.Jobs, info *job.Info) {
+func followed(t *testing.T, db dbtest.Database, jobs *parts.Jobs, info *job.Info) {
 	t.Helper()
 	next, err := jobs.Next(t.Context(), "fuzzed", 2)
 	if err != nil || len(next) == 0 || !next[0].Equal(info.NextRun) {
@@ -82,7 +82,7 @@ func followed(t *testing.T, db dbtest.Database, jobs *job.Jobs, info *job.Info) 
 	if _, err := db.SQL.ExecContext(t.Context(), "UPDATE job SET next_time = $1, due_at = $1", past); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := jobs.Internal(access.Key{}).Sources[0].Dispatch(t.Context()); err != nil || n != 1 {
+	if n, err := jobs.Sources[0].Dispatch(t.Context()); err != nil || n != 1 {
 		t.Fatalf("dealt with %d, %v", n, err)
 	}
 	after, err := jobs.Get(t.Context(), "fuzzed")

@@ -23,6 +23,7 @@ import (
 	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/queue"
 	"github.com/bravellian/pawl/internal/worker"
+	"github.com/bravellian/pawl/lease"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -176,44 +177,41 @@ type Options struct {
 	// Retention is how long runs are kept after they ended, default 30 days. Each
 	// job's last run stays.
 	Retention time.Duration
-	// MaxPollingInterval bounds how long Run sleeps, default 30 s.
-	MaxPollingInterval time.Duration
-	// Logger logs runs that were created at INFO, and warnings. nil means slog.Default() for
-	// warnings and errors only.
-	Logger *slog.Logger
 }
 
 const defaultRetention = 30 * 24 * time.Hour
-
-// Validate returns an *pawl.InvalidError that names the first invalid field. pawl.New and Run call it.
-func (o *Options) Validate() error {
-	return cmp.Or(engine.CheckOption("Retention", o.Retention, 1, 0), engine.CheckOption("MaxPollingInterval", o.MaxPollingInterval, 1, 0))
-}
 
 // Jobs are the jobs of one database. They are safe for concurrent use.
 type Jobs struct {
 	db     engine.DB
 	outbox *outbox.Outbox
 	queue  queue.Queue[outbox.Message, outbox.MessageID]
+	leases *lease.Leases
 	opts   Options
 	log    *slog.Logger
 
-	cleanup   *worker.Cleanup
-	invalid   error // of the options
 	observers worker.Observers
 }
 
-// New returns the jobs of an outbox's database. It adds a middleware to the outbox's handlers
-// that records when a run starts.
-func New(db engine.DB, o *outbox.Outbox, opts Options) *Jobs {
-	invalid := opts.Validate()
+// messages is the outbox that runs are messages of.
+type messages interface {
+	queue.Queue[outbox.Message, outbox.MessageID]
+	Use(mw ...outbox.Middleware)
+}
+
+// New returns the jobs of an outbox's database, and what pawl.Pawl runs of them. It adds a middleware
+// to the outbox's handlers that records when a run starts. Programs cannot name the first parameter:
+// pawl.New calls it.
+func New(_ access.Key, db engine.DB, o *outbox.Outbox, m messages, leases *lease.Leases, opts Options, log *slog.Logger) (*Jobs, *worker.Component) {
 	if opts.Retention <= 0 {
 		opts.Retention = defaultRetention
 	}
-	j := &Jobs{db: db, outbox: o, queue: o.Internal(access.Key{}), opts: opts, log: engine.Logger(opts.Logger), invalid: invalid}
-	j.cleanup = worker.NewCleanup("jobs", "jobs", j.log, j.CleanUp)
-	o.Use(j.recordStart)
-	return j
+	j := &Jobs{db: db, outbox: o, queue: m, leases: leases, opts: opts, log: engine.Logger(log)}
+	m.Use(j.recordStart)
+	return j, &worker.Component{
+		Cleanup: worker.NewCleanup("jobs", "jobs", j.log, j.cleanUp), Sources: j.sources(),
+		Observe: func(o *worker.Observer) { j.observers = append(j.observers, o) },
+	}
 }
 
 // recordStart records the start of a run before its handler starts, if it is the first: an
@@ -230,33 +228,12 @@ func (j *Jobs) recordStart(next outbox.Handler) outbox.Handler {
 	})
 }
 
-// Run creates runs when they are due, and cleans up periodically, until ctx ends; then it
-// returns nil. pawl.Pawl runs one scheduler for timers and jobs instead.
-func (j *Jobs) Run(ctx context.Context) error {
-	if j.invalid != nil {
-		return fmt.Errorf("options of jobs: %w", j.invalid)
-	}
-	if err := worker.AwaitSchema(ctx, j.log, j.db, true); err != nil {
-		return err
-	}
-	cfg := worker.ScheduleConfig{DB: j.db, Sources: j.sources(), Logger: j.log, MaxPollingInterval: j.opts.MaxPollingInterval}
-	return j.cleanup.Beside(ctx, worker.NewScheduler(cfg).Run)
-}
-
-// Internal is for packages of this module: programs cannot name its parameter.
-func (j *Jobs) Internal(access.Key) *worker.Component {
-	return &worker.Component{
-		Cleanup: j.cleanup, Sources: j.sources(),
-		Observe: func(o *worker.Observer) { j.observers = append(j.observers, o) },
-	}
-}
-
 // cleanRuns bounds one transaction of the clean-up.
 const cleanRuns = 1000
 
-// CleanUp deletes runs that ended longer ago than the retention period, and
+// cleanUp deletes runs that ended longer ago than the retention period, and
 // returns how many. Run does this by itself.
-func (j *Jobs) CleanUp(ctx context.Context) (int64, error) {
+func (j *Jobs) cleanUp(ctx context.Context) (int64, error) {
 	if err := j.db.Do(ctx, engine.Ask(op.JobSettle{})); err != nil {
 		return 0, err
 	}

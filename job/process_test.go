@@ -19,9 +19,10 @@ import (
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/test/testpg"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/job"
-	"github.com/bravellian/pawl/outbox"
 )
 
 // This test binary is also the processes that race: with a database in its
@@ -42,7 +43,7 @@ func TestMain(m *testing.M) {
 	}
 	if err == nil {
 		fmt.Println("ready")
-		err = job.New(db, outbox.New(db, outbox.Options{}), job.Options{}).Run(context.Background())
+		err = parts.NewJobs(db, parts.NewOutbox(db, worker.Options{}), job.Options{}, nil).Run(context.Background())
 	}
 	fmt.Fprintln(os.Stderr, err)
 	os.Exit(1)
@@ -101,7 +102,7 @@ func TestProcessesOnPostgres(t *testing.T) {
 }
 
 func race(t *testing.T, db engine.DB, env string) {
-	jobs := job.New(db, outbox.New(db, outbox.Options{}), job.Options{})
+	jobs := parts.NewJobs(db, parts.NewOutbox(db, worker.Options{}), job.Options{}, nil)
 	names := []string{"a", "b", "c", "d", "e"}
 	for _, name := range names {
 		// All times are made up for, should the machine be slow: none may be missing.
@@ -142,7 +143,7 @@ func race(t *testing.T, db engine.DB, env string) {
 			}
 		}
 	}
-	if counts, err := outbox.New(db, outbox.Options{}).Count(t.Context()); err != nil || counts.Ready != total(names, runs) {
+	if counts, err := parts.NewOutbox(db, worker.Options{}).Count(t.Context()); err != nil || counts.Ready != total(names, runs) {
 		t.Errorf("the outbox has %+v, want %d, %v", counts, total(names, runs), err)
 	}
 }

@@ -61,7 +61,7 @@ func (j *Jobs) Sync(ctx context.Context, owner string, jobs []Job, opts SyncOpti
 		plan, err := j.compare(ctx, owner, jobs)
 		return plan.done, err
 	}
-	l, err := lease.New(j.db, lease.ManagerOptions{Logger: j.opts.Logger}).AcquireWait(ctx, "pawl.jobs.sync/"+owner, lease.Options{Duration: syncLease})
+	l, err := j.leases.AcquireWait(ctx, "pawl.jobs.sync/"+owner, lease.Options{Duration: syncLease})
 	if err != nil {
 		return Synced{}, err
 	}

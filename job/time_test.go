@@ -12,13 +12,12 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/cron"
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/job"
-	"github.com/bravellian/pawl/outbox"
 )
 
 // never is longer than any test: schedulers that look this seldom sleep from due
@@ -30,13 +29,13 @@ const never = 100 * 365 * 24 * time.Hour
 type simulation struct {
 	t     *testing.T
 	path  string
-	first *job.Jobs
+	first *parts.Jobs
 	procs []*process
 }
 
 type process struct {
 	db   *sqlite.DB
-	jobs *job.Jobs
+	jobs *parts.Jobs
 }
 
 // simulate runs jobs for so long in so many processes, and insists on exactly the
@@ -70,7 +69,7 @@ func (s *simulation) open() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	jobs := job.New(db, outbox.New(db, outbox.Options{}), job.Options{})
+	jobs := parts.NewJobs(db, parts.NewOutbox(db, worker.Options{}), job.Options{}, nil)
 	if s.procs = append(s.procs, &process{db, jobs}); len(s.procs) == 1 {
 		dbtest.Migrate(s.t, db)
 		s.first = jobs
@@ -90,7 +89,7 @@ func (s *simulation) work(d time.Duration) {
 	defer stop()
 	var wg sync.WaitGroup
 	for _, p := range s.procs {
-		scheduler := worker.NewScheduler(worker.ScheduleConfig{DB: p.db, Sources: p.jobs.Internal(access.Key{}).Sources, Logger: engine.Logger(nil), MaxPollingInterval: never})
+		scheduler := worker.NewScheduler(worker.ScheduleConfig{DB: p.db, Sources: p.jobs.Sources, Logger: engine.Logger(nil), MaxPollingInterval: never})
 		wg.Go(func() { _ = scheduler.Run(ctx) })
 	}
 	time.Sleep(d)

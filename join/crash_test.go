@@ -11,6 +11,8 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -179,8 +181,8 @@ func (c *crash) work() {
 		if c.dies {
 			d.dead = stop
 		}
-		box := outbox.New(d, outbox.Options{StopWhenEmpty: true, Logger: quiet(), Grace: time.Millisecond, PollInterval: 10 * time.Millisecond})
-		join.New(d, box, join.Options{})
+		box := parts.NewOutbox(d, worker.Options{StopWhenEmpty: true, Logger: quiet(), Grace: time.Millisecond, PollInterval: 10 * time.Millisecond})
+		parts.NewJoins(d, box, join.Options{}, nil)
 		box.Handle("good", outbox.HandlerFunc(succeed))
 		box.Handle("bad", outbox.HandlerFunc(failForGood))
 		defer d.over.Store(true)

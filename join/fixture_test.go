@@ -11,6 +11,8 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -30,8 +32,8 @@ func eachAndRepeatableRead(t *testing.T, test func(*testing.T, dbtest.Engine)) {
 
 // fixture is joins and their outbox on a fresh database.
 type fixture struct {
-	*join.Joins
-	box *outbox.Outbox
+	*parts.Joins
+	box *parts.Outbox
 	t   *testing.T
 	db  dbtest.Database
 }
@@ -49,9 +51,9 @@ func open(t *testing.T, e dbtest.Engine, opts ...join.Options) *fixture {
 }
 
 // on returns joins over one handle on a database.
-func on(t *testing.T, db dbtest.Database, handle engine.DB, o join.Options) *fixture {
-	box := outbox.New(handle, outbox.Options{StopWhenEmpty: true, Logger: quiet(), Retention: time.Hour})
-	return &fixture{Joins: join.New(handle, box, o), box: box, t: t, db: db}
+func on(t *testing.T, db dbtest.Database, handle engine.DB, o join.Options, log ...*slog.Logger) *fixture {
+	box := parts.NewOutbox(handle, worker.Options{StopWhenEmpty: true, Logger: quiet(), Retention: time.Hour})
+	return &fixture{Joins: parts.NewJoins(handle, box, o, append(log, quiet())[0]), box: box, t: t, db: db}
 }
 
 const lease = time.Minute

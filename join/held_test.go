@@ -11,6 +11,8 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -263,12 +265,12 @@ func (f *fixture) exchange(failing int) (together bool) {
 	f.check(err)
 
 	var both atomic.Bool
-	box := outbox.New(&watched{f.db.DB, func(calls []*engine.Call, forward func() error) error {
+	box := parts.NewOutbox(&watched{f.db.DB, func(calls []*engine.Call, forward func() error) error {
 		if asks(calls, "outbox/ack") && asks(calls, "outbox/fail") {
 			both.Store(true)
 		}
 		return forward()
-	}}, outbox.Options{StopWhenEmpty: true, Logger: quiet()})
+	}}, worker.Options{StopWhenEmpty: true, Logger: quiet()})
 	var in sync.WaitGroup
 	in.Add(2)
 	box.Handle("step", outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {

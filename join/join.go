@@ -11,7 +11,6 @@
 package join
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,7 +20,6 @@ import (
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
-	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/queue"
 	"github.com/bravellian/pawl/internal/topics"
 	"github.com/bravellian/pawl/internal/worker"
@@ -48,19 +46,9 @@ type Options struct {
 	Queue string
 	// Retention is how long joins are kept after they ended, default 7 days.
 	Retention time.Duration
-	// Logger logs joins that start, are cancelled or end with a wait, at INFO. nil means
-	// slog.Default() for warnings and errors only.
-	Logger *slog.Logger
 }
 
 const defaultRetention = 7 * 24 * time.Hour
-
-// Validate returns an *pawl.InvalidError that names the first invalid field. pawl.New and Run call it.
-func (o *Options) Validate() error {
-	return cmp.Or(
-		engine.CheckText("Topic", o.Topic, limits.Topic, false), engine.CheckText("Queue", o.Queue, limits.Queue, false), engine.CheckOption("Retention", o.Retention, 1, 0),
-	)
-}
 
 // Joins are the joins of one database. They are safe for concurrent use.
 type Joins struct {
@@ -69,44 +57,32 @@ type Joins struct {
 	opts   Options
 	log    *slog.Logger
 
-	cleanup   *worker.Cleanup
 	rounds    rounds
 	observers worker.Observers
-	invalid   error // of the options
 }
 
-// New returns the joins of an outbox's database and registers the handler of their waits with
-// the outbox, whose Run handles them.
-func New(db engine.DB, o *outbox.Outbox, opts Options) *Joins {
-	invalid := opts.Validate()
+// messages is the outbox that joins count the messages of.
+type messages interface {
+	queue.Queue[outbox.Message, outbox.MessageID]
+	Handle(topic string, h outbox.Handler, opts ...outbox.HandlerOptions)
+}
+
+// New returns the joins of an outbox's database, and what pawl.Pawl runs of them. It registers the
+// handler of their waits. Programs cannot name the first parameter: pawl.New calls it.
+func New(_ access.Key, db engine.DB, o messages, opts Options, log *slog.Logger) (*Joins, *worker.Component) {
 	if opts.Topic == "" {
 		opts.Topic = DefaultTopic
 	}
 	if opts.Retention <= 0 {
 		opts.Retention = defaultRetention
 	}
-	j := &Joins{db: db, outbox: o.Internal(access.Key{}), opts: opts, log: engine.Logger(opts.Logger), rounds: rounds{below: map[int][16]byte{}}, invalid: invalid}
-	j.cleanup = worker.NewCleanup("joins", "joins", j.log, j.CleanUp)
+	j := &Joins{db: db, outbox: o, opts: opts, log: engine.Logger(log), rounds: rounds{below: map[int][16]byte{}}}
 	// Without a limit: what a wait is for does not go away.
 	forever := worker.DefaultRetryPolicy()
 	forever.MaxAttempts = 0
 	o.Handle(opts.Topic, outbox.HandlerFunc(j.handle), outbox.HandlerOptions{Retry: &forever})
-	return j
-}
-
-// Run cleans up periodically until ctx ends. It returns an error only for invalid options.
-func (j *Joins) Run(ctx context.Context) error {
-	if j.invalid != nil {
-		return fmt.Errorf("options of joins: %w", j.invalid)
-	}
-	j.cleanup.Run(ctx)
-	return nil
-}
-
-// Internal is for packages of this module: programs cannot name its parameter.
-func (j *Joins) Internal(access.Key) *worker.Component {
-	return &worker.Component{
-		Cleanup: j.cleanup,
+	return j, &worker.Component{
+		Cleanup: worker.NewCleanup("joins", "joins", j.log, j.cleanUp),
 		Observe: func(o *worker.Observer) { j.observers = append(j.observers, o) },
 	}
 }
@@ -114,12 +90,12 @@ func (j *Joins) Internal(access.Key) *worker.Component {
 // cleanJoins bounds one transaction of the clean-up.
 const cleanJoins = 100
 
-// CleanUp deletes joins that ended longer ago than the retention period, with
+// cleanUp deletes joins that ended longer ago than the retention period, with
 // their members, and returns how many. Pending joins stay until someone cancels
 // them, and so do those with a wait that was not handled yet. It also compares some
 // joins with their members, others each time, and repairs those that disagree, with a
 // warning. Run does this by itself.
-func (j *Joins) CleanUp(ctx context.Context) (int64, error) {
+func (j *Joins) cleanUp(ctx context.Context) (int64, error) {
 	n, err := worker.Purge(ctx, j.db, op.JoinPurge{Age: j.opts.Retention, Most: cleanJoins})
 	if err != nil {
 		return n, err

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -70,7 +72,7 @@ func testManyMembers(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	fan, err := f.FanOut(f.ctx(), join.Spec{}, steps("step", n), join.Wait{OnFail: outbox.Message{Topic: "failed", Queue: "sink"}, Queue: "waits"})
 	f.check(err)
-	boxes := []*outbox.Outbox{f.box, outbox.New(f.db.Another(t), outbox.Options{Logger: quiet()})}
+	boxes := []*parts.Outbox{f.box, parts.NewOutbox(f.db.Another(t), worker.Options{Logger: quiet()})}
 	var acked, failed atomic.Int64
 	f.together(16, func(i int) error {
 		rng := rand.New(rand.NewPCG(1, uint64(i)))
@@ -101,8 +103,8 @@ func testManyMembers(t *testing.T, e dbtest.Engine) {
 		}
 	})
 	f.progress(fan.Join, int(acked.Load()), int(failed.Load()), join.Failed)
-	box := outbox.New(f.db.DB, outbox.Options{StopWhenEmpty: true, Logger: quiet(), Queues: []string{"waits"}})
-	join.New(f.db.DB, box, join.Options{})
+	box := parts.NewOutbox(f.db.DB, worker.Options{StopWhenEmpty: true, Logger: quiet(), Queues: []string{"waits"}})
+	parts.NewJoins(f.db.DB, box, join.Options{}, nil)
 	f.check(box.Run(f.ctx()))
 	f.sent("failed", 1)
 }
@@ -140,8 +142,8 @@ func testOppositeOrders(t *testing.T, e dbtest.Engine) {
 	logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	f.together(4, func(int) error {
 		db := f.db.Another(t)
-		box := outbox.New(db, outbox.Options{StopWhenEmpty: true, Logger: logger, Concurrency: 8, BatchSize: 10})
-		join.New(db, box, join.Options{Logger: logger})
+		box := parts.NewOutbox(db, worker.Options{StopWhenEmpty: true, Logger: logger, Concurrency: 8, BatchSize: 10})
+		parts.NewJoins(db, box, join.Options{}, logger)
 		box.Handle("fails false", outbox.HandlerFunc(succeed))
 		box.Handle("fails true", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return outbox.Permanent(errors.New("no")) }))
 		return box.Run(f.ctx())

@@ -12,6 +12,7 @@ import (
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -83,7 +84,7 @@ func testRedriveJoin(t *testing.T, e dbtest.Engine) {
 		t.Errorf("%d steps ran", runs)
 	}
 	f.notRedriven(fan.Join, join.ErrNotFailed)
-	entries, err := admin.New(f.db.DB, nil).Audit(f.ctx(), admin.AuditOptions{})
+	entries, err := parts.NewAdmin(f.db.DB).Audit(f.ctx(), admin.AuditOptions{})
 	f.check(err)
 	noted := map[string]int{}
 	for _, e := range entries {

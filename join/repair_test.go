@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/join"
@@ -30,8 +29,9 @@ type repaired struct{ joins, waits int64 }
 func openBroken(t *testing.T, e dbtest.Engine) *broken {
 	t.Helper()
 	b := &broken{}
-	b.fixture = open(t, e, join.Options{Logger: slog.New(slog.NewTextHandler(&b.log, &slog.HandlerOptions{Level: slog.LevelWarn}))})
-	b.Internal(access.Key{}).Observe(&worker.Observer{JoinsRepaired: func(joins, waits int64) { b.told.joins += joins; b.told.waits += waits }})
+	db := e.Open(t)
+	b.fixture = on(t, db, db.DB, join.Options{}, slog.New(slog.NewTextHandler(&b.log, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	b.Observe(&worker.Observer{JoinsRepaired: func(joins, waits int64) { b.told.joins += joins; b.told.waits += waits }})
 	return b
 }
 

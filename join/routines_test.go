@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -15,8 +17,8 @@ import (
 func TestRoutinesForOtherLanguages(t *testing.T) {
 	t.Parallel()
 	db := dbtest.OpenPostgres(t)
-	o := outbox.New(db, outbox.Options{StopWhenEmpty: true})
-	j := join.New(db, o, join.Options{})
+	o := parts.NewOutbox(db, worker.Options{StopWhenEmpty: true})
+	j := parts.NewJoins(db, o, join.Options{}, nil)
 	call := func(query string, args ...any) (answer string) {
 		t.Helper()
 		query = strings.ReplaceAll(query, "pawl.", db.Table(""))
@@ -85,7 +87,7 @@ func TestRoutinesForOtherLanguages(t *testing.T) {
 func TestRoutinesRefuse(t *testing.T) {
 	t.Parallel()
 	db := dbtest.OpenPostgres(t)
-	j := join.New(db, outbox.New(db, outbox.Options{}), join.Options{})
+	j := parts.NewJoins(db, parts.NewOutbox(db, worker.Options{}), join.Options{}, nil)
 	id, err := j.Start(t.Context(), join.Spec{ExpectedSteps: 1})
 	if err != nil {
 		t.Fatal(err)

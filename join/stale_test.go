@@ -11,6 +11,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
@@ -44,8 +45,8 @@ func (f *fixture) slowly(at func([]*engine.Call) bool) *slow {
 		}
 		return forward()
 	}}
-	box := outbox.New(db, outbox.Options{StopWhenEmpty: true, Logger: quiet()})
-	join.New(db, box, join.Options{})
+	box := parts.NewOutbox(db, worker.Options{StopWhenEmpty: true, Logger: quiet()})
+	parts.NewJoins(db, box, join.Options{}, nil)
 	box.Use(func(next outbox.Handler) outbox.Handler {
 		return outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
 			err := next.Handle(context.WithoutCancel(ctx), m) // it does not notice that its lease is lost
@@ -133,8 +134,8 @@ func (f *fixture) stale(owner outbox.OwnerToken, items map[outbox.MessageID]outb
 // deliver gives the handler of waits messages, all at the same moment.
 func (f *fixture) deliver(msgs ...*outbox.Message) {
 	f.t.Helper()
-	box := outbox.New(f.db.DB, outbox.Options{StopWhenEmpty: true, Logger: quiet(), Queues: []string{"stale"}})
-	join.New(f.db.DB, box, join.Options{})
+	box := parts.NewOutbox(f.db.DB, worker.Options{StopWhenEmpty: true, Logger: quiet(), Queues: []string{"stale"}})
+	parts.NewJoins(f.db.DB, box, join.Options{}, nil)
 	delivered := 0
 	box.Use(func(next outbox.Handler) outbox.Handler {
 		return outbox.HandlerFunc(func(ctx context.Context, _ *outbox.Message) error {

@@ -10,13 +10,15 @@ import (
 
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 )
 
 // inBubble runs test on SQLite under a fake clock, with workers that poll once a
 // day and note when "done" and "failed" come.
-func inBubble(t *testing.T, test func(ctx context.Context, o *outbox.Outbox, j *join.Joins, at *sync.Map)) {
+func inBubble(t *testing.T, test func(ctx context.Context, o *parts.Outbox, j *parts.Joins, at *sync.Map)) {
 	path := filepath.Join(t.TempDir(), "test.db")
 	synctest.Test(t, func(t *testing.T) {
 		db, err := sqlite.Open(path, sqlite.Options{WatchEvery: time.Second}) // looking costs real time
@@ -25,8 +27,8 @@ func inBubble(t *testing.T, test func(ctx context.Context, o *outbox.Outbox, j *
 		}
 		defer func() { _ = db.Close() }()
 		dbtest.Migrate(t, db)
-		o := outbox.New(db, outbox.Options{PollInterval: 24 * time.Hour})
-		j := join.New(db, o, join.Options{})
+		o := parts.NewOutbox(db, worker.Options{PollInterval: 24 * time.Hour})
+		j := parts.NewJoins(db, o, join.Options{}, nil)
 		at := &sync.Map{}
 		for _, topic := range []string{"done", "failed"} {
 			o.Handle(topic, outbox.HandlerFunc(func(context.Context, *outbox.Message) error { at.Store(topic, time.Now()); return nil }))
@@ -48,7 +50,7 @@ var bothWays = join.Wait{OnComplete: outbox.Message{Topic: "done"}, OnFail: outb
 // takes a second, whatever the poll interval.
 func TestALongJoinFiresAtOnce(t *testing.T) {
 	for _, lasts := range []time.Duration{time.Second, time.Hour} {
-		inBubble(t, func(ctx context.Context, o *outbox.Outbox, j *join.Joins, at *sync.Map) {
+		inBubble(t, func(ctx context.Context, o *parts.Outbox, j *parts.Joins, at *sync.Map) {
 			fan, err := j.FanOut(ctx, join.Spec{}, []outbox.Message{{Topic: "step", Queue: "by hand"}}, bothWays)
 			if err != nil {
 				t.Fatal(err)
@@ -73,7 +75,7 @@ func TestALongJoinFiresAtOnce(t *testing.T) {
 
 // D-36: a deadline is kept to the moment, also one that is sooner than the poll.
 func TestADeadlineIsKept(t *testing.T) {
-	inBubble(t, func(ctx context.Context, _ *outbox.Outbox, j *join.Joins, at *sync.Map) {
+	inBubble(t, func(ctx context.Context, _ *parts.Outbox, j *parts.Joins, at *sync.Map) {
 		deadline := time.Now().Add(20 * time.Minute)
 		if _, err := j.FanOut(ctx, join.Spec{Deadline: deadline}, []outbox.Message{{Topic: "step", Queue: "by hand"}}, bothWays); err != nil {
 			t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
@@ -142,8 +143,8 @@ func testWaitWokenByReport(t *testing.T, e dbtest.Engine) {
 func runAsleep(f *fixture, w outbox.MessageID) <-chan struct{} {
 	fired := make(chan struct{}, 1)
 	handle := f.db.Another(f.t)
-	box := outbox.New(handle, outbox.Options{Logger: quiet(), PollInterval: time.Hour})
-	join.New(handle, box, join.Options{})
+	box := parts.NewOutbox(handle, worker.Options{Logger: quiet(), PollInterval: time.Hour})
+	parts.NewJoins(handle, box, join.Options{}, nil)
 	box.Handle("done", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
 		fired <- struct{}{}
 		return nil
@@ -500,8 +501,8 @@ func testWaitTopicAndQueue(t *testing.T, e dbtest.Engine) {
 			t.Fatalf("a wait is in queue %q", m.Queue)
 		}
 	}
-	box := outbox.New(f.db.DB, outbox.Options{StopWhenEmpty: true, Logger: quiet(), Queues: []string{"waits", "others"}})
-	join.New(f.db.DB, box, join.Options{Topic: "fan-in"})
+	box := parts.NewOutbox(f.db.DB, worker.Options{StopWhenEmpty: true, Logger: quiet(), Queues: []string{"waits", "others"}})
+	parts.NewJoins(f.db.DB, box, join.Options{Topic: "fan-in"}, nil)
 	f.check(box.Run(f.ctx()))
 	f.sent("done", 2)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/lease"
 )
 
@@ -34,7 +35,7 @@ func open(t *testing.T, e dbtest.Engine) *fixture {
 
 func over(t *testing.T, db dbtest.Database, door engine.DB) *fixture {
 	gate := &gate{DB: door}
-	return &fixture{Leases: lease.New(gate, lease.ManagerOptions{}), t: t, db: db, gate: gate}
+	return &fixture{Leases: parts.NewLeases(gate, "", nil), t: t, db: db, gate: gate}
 }
 
 // another is the same database as another process sees it.

@@ -9,6 +9,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/test/enginetest"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/lease"
 )
 
@@ -40,7 +41,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 
 // everyWay lets leases end in every way.
 func everyWay(t *testing.T, g *gate) {
-	s := lease.New(g, lease.ManagerOptions{})
+	s := parts.NewLeases(g, "", nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	held, err := s.Acquire(ctx, "n", lease.Options{})
 	if err != nil {

@@ -54,20 +54,6 @@ import (
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// ManagerOptions configure the leases of a database. The zero value is right
-// for most programs.
-type ManagerOptions struct {
-	// Owner names this process in its leases, for people; default host:pid. It decides nothing:
-	// the same owner may not hold a lease twice.
-	Owner string
-	// Logger logs lost leases and failed renewals at WARN and everything else at DEBUG. nil
-	// means slog.Default() for warnings only.
-	Logger *slog.Logger
-}
-
-// Validate returns an *pawl.InvalidError that names the first invalid field. pawl.New calls it.
-func (o *ManagerOptions) Validate() error { return engine.CheckText("Owner", o.Owner, maxOwner, false) }
-
 // Leases are the leases of one database, which must be migrated before use.
 // It is safe for concurrent use.
 type Leases struct {
@@ -77,18 +63,15 @@ type Leases struct {
 	observers worker.Observers
 }
 
-// Internal is for packages of this module: programs cannot name its parameter.
-func (s *Leases) Internal(access.Key) *worker.Component {
-	return &worker.Component{Observe: func(o *worker.Observer) { s.observers = append(s.observers, o) }}
-}
-
-// New returns the leases of a database. It makes no connection and starts
-// nothing.
-func New(db engine.DB, opts ManagerOptions) *Leases {
-	if strings.TrimSpace(opts.Owner) == "" {
-		opts.Owner = engine.ProcessName()
+// New returns the leases of a database, and what pawl.Pawl runs of them. owner names this process. It
+// makes no connection and starts nothing. Programs cannot name the first parameter: pawl.New calls
+// it.
+func New(_ access.Key, db engine.DB, owner string, log *slog.Logger) (*Leases, *worker.Component) {
+	s := &Leases{db: db, owner: owner, log: engine.Logger(log)}
+	if strings.TrimSpace(owner) == "" {
+		s.owner = engine.ProcessName()
 	}
-	return &Leases{db: db, owner: opts.Owner, log: engine.Logger(opts.Logger)}
+	return s, &worker.Component{Observe: func(o *worker.Observer) { s.observers = append(s.observers, o) }}
 }
 
 // Options configure one lease. The zero value is right for most programs.
@@ -100,7 +83,7 @@ type Options struct {
 	// RenewAt is the part of Duration after which a renewal starts, from 0.1 to
 	// 0.9, default 0.6. What remains is the time in which renewals may fail.
 	RenewAt float64
-	// Owner names the holder, for people; default ManagerOptions.Owner.
+	// Owner names the holder, for people; default pawl.Options.Worker.
 	Owner string
 }
 

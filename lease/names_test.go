@@ -11,6 +11,7 @@ import (
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/lease"
 )
 
@@ -39,7 +40,7 @@ func TestOtherNames(t *testing.T) {
 }
 
 func everyCall(t *testing.T, db engine.DB, pool pooled) {
-	s := lease.New(db, lease.ManagerOptions{})
+	s := parts.NewLeases(db, "", nil)
 	l, err := s.Acquire(t.Context(), "n", lease.Options{})
 	if err != nil {
 		t.Fatal(err)

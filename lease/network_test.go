@@ -12,6 +12,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/test/proxytest"
 	"github.com/bravellian/pawl/internal/test/testpg"
 	"github.com/bravellian/pawl/lease"
@@ -45,7 +46,7 @@ func spoilable(t *testing.T) *behindProxy {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { p.Cut(); _ = db.Close() })
-	return &behindProxy{lease.New(db, lease.ManagerOptions{}), t, d, p}
+	return &behindProxy{parts.NewLeases(db, "", nil), t, d, p}
 }
 
 func (b *behindProxy) acquire(d time.Duration) *lease.Lease {
@@ -142,7 +143,7 @@ func (b *behindProxy) lostInTime(l *lease.Lease) {
 	deadline := l.Deadline() // no renewal succeeds any more
 	next := make(chan *lease.Lease, 1)
 	go func() {
-		o, err := lease.New(b.d.DB, lease.ManagerOptions{}).AcquireWait(b.t.Context(), "n", lease.Options{})
+		o, err := parts.NewLeases(b.d.DB, "", nil).AcquireWait(b.t.Context(), "n", lease.Options{})
 		if err != nil {
 			b.t.Error(err)
 		} else if l.Err() == nil {

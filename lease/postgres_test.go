@@ -10,6 +10,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/lease"
 )
 
@@ -55,7 +56,7 @@ func awaitExpiry(t *testing.T, d dbtest.Database) {
 func TestBornWhole(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OpenPostgres(t)
-	s := lease.New(d.DB, lease.ManagerOptions{})
+	s := parts.NewLeases(d.DB, "", nil)
 	first, err := s.Acquire(t.Context(), "n", lease.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +74,7 @@ func TestBornWhole(t *testing.T) {
 		// The gate keeps the grant as it was born: nothing renews it.
 		g := &gate{DB: d.Another(t)}
 		g.Fail("lease/renew", errors.New("not now"))
-		l, err := lease.New(g, lease.ManagerOptions{}).Acquire(t.Context(), "n", lease.Options{Duration: 6 * time.Second})
+		l, err := parts.NewLeases(g, "", nil).Acquire(t.Context(), "n", lease.Options{Duration: 6 * time.Second})
 		got <- result{l, err}
 	}()
 	blocked(t, d, "lease_acquire")
@@ -95,7 +96,7 @@ func TestBornWhole(t *testing.T) {
 func TestBornWholeByTheHoldersClock(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OpenPostgres(t)
-	s := lease.New(d.DB, lease.ManagerOptions{})
+	s := parts.NewLeases(d.DB, "", nil)
 	first, err := s.Acquire(t.Context(), "n", lease.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -159,7 +160,7 @@ func dying(t *testing.T, d dbtest.Database) *lease.Lease {
 	t.Helper()
 	g := &gate{DB: d.DB}
 	g.Fail("lease/renew", errors.New("dead"))
-	l, err := lease.New(g, lease.ManagerOptions{}).Acquire(t.Context(), "n", lease.Options{Duration: real})
+	l, err := parts.NewLeases(g, "", nil).Acquire(t.Context(), "n", lease.Options{Duration: real})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +202,7 @@ func TestLongGuardedTransaction(t *testing.T) {
 	t.Parallel()
 	kept(t, func() error {
 		d := dbtest.OpenPostgres(t)
-		s := lease.New(d.DB, lease.ManagerOptions{})
+		s := parts.NewLeases(d.DB, "", nil)
 		l, err := s.Acquire(t.Context(), "n", lease.Options{Duration: real})
 		if err != nil {
 			t.Fatal(err)
@@ -240,7 +241,7 @@ func TestLongGuardedTransaction(t *testing.T) {
 func TestGuardInPgxTransaction(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OpenPostgres(t)
-	s := lease.New(d.DB, lease.ManagerOptions{})
+	s := parts.NewLeases(d.DB, "", nil)
 	l, err := s.Acquire(t.Context(), "n", lease.Options{})
 	if err != nil {
 		t.Fatal(err)

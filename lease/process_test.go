@@ -23,6 +23,7 @@ import (
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/test/testpg"
 	"github.com/bravellian/pawl/lease"
 )
@@ -74,7 +75,7 @@ func waitTogether() {
 // holdPart holds a lease, and makes a guarded write for every line it is told.
 func holdPart(db engine.DB, pool pooled) error {
 	ctx := context.Background()
-	l, err := lease.New(db, lease.ManagerOptions{Owner: "stopped"}).Acquire(ctx, "n", lease.Options{Duration: 3 * time.Second})
+	l, err := parts.NewLeases(db, "stopped", nil).Acquire(ctx, "n", lease.Options{Duration: 3 * time.Second})
 	if err != nil {
 		return err
 	}
@@ -182,7 +183,7 @@ func stopped(t *testing.T, db engine.DB, pool pooled, table string, env ...strin
 		t.Fatalf("the first holder's write was %s", got)
 	}
 	c.signal(syscall.SIGSTOP)
-	l, err := lease.New(db, lease.ManagerOptions{}).AcquireWait(t.Context(), "n", lease.Options{})
+	l, err := parts.NewLeases(db, "", nil).AcquireWait(t.Context(), "n", lease.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

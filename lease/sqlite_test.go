@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/lease"
 )
 
@@ -17,7 +18,7 @@ func TestBornWholeOnSQLite(t *testing.T) {
 	d := dbtest.OpenSQLite(t)
 	g := &gate{DB: d.Another(t)}
 	g.Fail("lease/renew", errors.New("not now")) // the grant stays as it was born
-	s := lease.New(g, lease.ManagerOptions{})
+	s := parts.NewLeases(g, "", nil)
 	tx := d.Begin(t)
 	got := make(chan *lease.Lease, 1)
 	go func() {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/lease"
 )
 
@@ -33,7 +34,7 @@ func inBubble(t *testing.T, test func(b *bubble)) {
 		defer func() { _ = db.Close() }()
 		dbtest.Migrate(t, db)
 		gate := &gate{DB: db}
-		test(&bubble{lease.New(gate, lease.ManagerOptions{}), t, gate})
+		test(&bubble{parts.NewLeases(gate, "", nil), t, gate})
 	})
 }
 

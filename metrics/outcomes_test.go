@@ -9,6 +9,7 @@ import (
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/job"
@@ -33,7 +34,7 @@ func TestOutcomes(t *testing.T) {
 			_, err := f.Outbox.Ack(ctx, m.Owner, m.Position)
 			return errors.Join(err, worker.ErrSettled)
 		}))
-		f.Inbox.Handle("in", func(context.Context, *inbox.Message) error { return nil })
+		f.HandleInbox("in", func(context.Context, *inbox.Message) error { return nil })
 		f.enqueue(append(many(3, outbox.Message{Topic: "ok"}), outbox.Message{Topic: "permanent"}, outbox.Message{Topic: "twice"},
 			outbox.Message{Topic: "snoozes"}, outbox.Message{Topic: "settles"}, outbox.Message{Topic: "nobody"})...)
 		_, err := f.Inbox.Enqueue(t.Context(), inbox.Message{Key: inbox.Key{Source: "s", MessageID: "1"}, Topic: "in"})
@@ -180,7 +181,7 @@ func TestRepairedJoins(t *testing.T) {
 		f := open(t, e, pawl.Options{}, metrics.Options{})
 		repaired := func(n float64) {
 			t.Helper()
-			_, err := f.Joins.CleanUp(t.Context())
+			_, err := f.Internal(access.Key{}).Components[3].Cleanup.Once(t.Context())
 			check(t, err)
 			f.gather().has(t, series{`pawl_joins_repaired_total{what="counters"}`: n, `pawl_joins_repaired_total{what="waits"}`: 0})
 		}

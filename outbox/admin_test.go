@@ -15,6 +15,8 @@ import (
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -220,7 +222,7 @@ func testRedriveConcurrently(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	const n = 1200
 	f.fail(n)
-	other := outbox.New(f.db.Another(t), outbox.Options{})
+	other := parts.NewOutbox(f.db.Another(t), worker.Options{})
 	var sums [3]int64
 	var busy sync.WaitGroup
 	for i, change := range []func(context.Context, outbox.FailedFilter) (int64, error){f.Redrive, changed(other.Redrive), changed(other.Discard)} {
@@ -382,7 +384,7 @@ func testRescheduleWakes(t *testing.T, e dbtest.Engine) {
 		t.Fatalf("%d came first", id)
 	}
 	f.untilStatus(first, outbox.Done)
-	admin := outbox.New(f.db.Another(t), outbox.Options{})
+	admin := parts.NewOutbox(f.db.Another(t), worker.Options{})
 	f.touched(1)(admin.Reschedule(f.ctx(), time.Time{}, later))
 	select {
 	case <-got:
@@ -447,7 +449,7 @@ func testWithdrawBesideClaims(t *testing.T, e dbtest.Engine) {
 	var acked, cancelled int64
 	var busy sync.WaitGroup
 	for range 2 {
-		w := outbox.New(f.db.Another(t), outbox.Options{})
+		w := parts.NewOutbox(f.db.Another(t), worker.Options{})
 		busy.Go(func() {
 			for empty := 0; empty < 3; {
 				owner := outbox.NewOwnerToken()
@@ -474,7 +476,7 @@ func testWithdrawBesideClaims(t *testing.T, e dbtest.Engine) {
 		})
 	}
 	for k := range 2 {
-		w := outbox.New(f.db.Another(t), outbox.Options{})
+		w := parts.NewOutbox(f.db.Another(t), worker.Options{})
 		busy.Go(func() {
 			for part := range slices.Chunk(ids, 20) {
 				got, err := w.Reschedule(f.ctx(), time.Time{}, part[k*5:k*5+10]...)
@@ -514,7 +516,7 @@ func testWithdrawBesideClaims(t *testing.T, e dbtest.Engine) {
 func TestFailedFarBehind(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		db := e.Open(t)
-		o := outbox.New(db, outbox.Options{})
+		o := parts.NewOutbox(db, worker.Options{})
 		o.LookAt(7)
 		msgs := make([]outbox.Message, 60)
 		for i := range msgs {
@@ -552,7 +554,7 @@ func TestFailedFarBehind(t *testing.T) {
 		does(0, redrive, outbox.FailedFilter{Topic: "few"})
 		does(56, redrive, outbox.FailedFilter{})
 		for action, want := range map[string][]int64{audit.Redrive: {56, 1}, audit.Discard: {3}} {
-			entries, err := admin.New(db, nil).Audit(t.Context(), admin.AuditOptions{Action: action})
+			entries, err := parts.NewAdmin(db).Audit(t.Context(), admin.AuditOptions{Action: action})
 			var got []int64
 			for _, e := range entries {
 				got = append(got, e.Count)

@@ -16,7 +16,7 @@ import (
 // succeeds at once has none.
 func TestAttemptsAreKept(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
-		f := open(t, e, outbox.Options{KeptAttempts: 3, Worker: "w1"})
+		f := open(t, e, worker.Options{KeptAttempts: 3, Worker: "w1"})
 		began := f.get(f.enqueue(outbox.Message{Topic: "t"})).CreatedAt
 		good := f.enqueue(outbox.Message{Topic: "t"})
 		var bad outbox.Position
@@ -68,7 +68,7 @@ func (f *fixture) attempts(id outbox.Position, want ...string) []outbox.Attempt 
 // are told apart.
 func TestAttemptsOfNeighboursAndExpiredLeases(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
-		f := open(t, e, outbox.Options{Worker: "w1"})
+		f := open(t, e, worker.Options{Worker: "w1"})
 		ids := f.enqueueN(3)
 		owner, _ := f.claimExactly(3)
 		f.touched(2)(f.AbandonAfter(f.ctx(), owner, 0, errors.New("both"), ids[0], ids[1]))
@@ -93,7 +93,7 @@ func TestAttemptsOfNeighboursAndExpiredLeases(t *testing.T) {
 // D-209: a worker keeps what a handler returned.
 func TestWorkersKeepAttempts(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
-		f := open(t, e, outbox.Options{Worker: "w2", StopWhenEmpty: true, Retry: &outbox.RetryPolicy{Delay: func(int) time.Duration { return 0 }}})
+		f := open(t, e, worker.Options{Worker: "w2", StopWhenEmpty: true, Retry: &outbox.RetryPolicy{Delay: func(int) time.Duration { return 0 }}})
 		id := f.enqueue(outbox.Message{Topic: "t"})
 		n := 0
 		f.Handle("t", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
@@ -114,7 +114,7 @@ func TestWorkersKeepAttempts(t *testing.T) {
 // time of the next; it is not among those that failed.
 func TestUncountedAttempts(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
-		f := open(t, e, outbox.Options{StopWhenEmpty: true, Retry: &outbox.RetryPolicy{MaxAttempts: 2, Delay: func(int) time.Duration { return time.Hour }}})
+		f := open(t, e, worker.Options{StopWhenEmpty: true, Retry: &outbox.RetryPolicy{MaxAttempts: 2, Delay: func(int) time.Duration { return time.Hour }}})
 		answer := worker.AskForTime(time.Minute, errors.New("not now"))
 		f.handle("t", func(context.Context, *outbox.Message) error { return answer })
 		ids := []outbox.Position{f.enqueue(outbox.Message{Topic: "t"}), f.enqueue(outbox.Message{Topic: "t", OrderingKey: "k"})}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/worker"
@@ -32,7 +33,7 @@ func (c *counter) ReserveIDs(_ context.Context, _ engine.Tx, n int) (int64, erro
 // A component that keeps its messages itself has their columns laid out once, as it wants them: nothing is laid out
 // before it asks.
 func TestBatchIsLaidOutWhenItIsAskedFor(t *testing.T) {
-	o := New(&counter{}, Options{})
+	o, _ := New(access.Key{}, &counter{}, worker.Options{})
 	b, err := o.batch(t.Context(), nil, []Message{{Topic: "t", Due: time.Now().Add(time.Hour)}}, 0)
 	if err != nil || b.calls != nil {
 		t.Fatalf("laid out at once: %v, %v", b.calls, err)
@@ -79,7 +80,7 @@ func TestSettledInOrder(t *testing.T) {
 // D-207, D-39: results are stored while the messages are held, before the acks and behind what locks no
 // join, in order of position; without any nothing is asked for.
 func TestResultsBeforeAcks(t *testing.T) {
-	o := New(nil, Options{Logger: slog.New(slog.DiscardHandler)})
+	o, _ := New(access.Key{}, nil, worker.Options{Logger: slog.New(slog.DiscardHandler)})
 	names := func(calls []*engine.Call) (all []string) {
 		for _, c := range calls {
 			all = append(all, c.Name())

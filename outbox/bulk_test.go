@@ -12,10 +12,10 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/bravellian/pawl/admin"
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -40,7 +40,7 @@ func (d *interrupted) Do(ctx context.Context, calls ...*engine.Call) error {
 }
 
 // works does the steps of stored acts that are due now, as a scheduler of o does, and returns how many.
-func works(t *testing.T, o *outbox.Outbox) (done int64) {
+func works(t *testing.T, o *parts.Outbox) (done int64) {
 	t.Helper()
 	for n := int64(1); n > 0; done += n {
 		var err error
@@ -51,7 +51,7 @@ func works(t *testing.T, o *outbox.Outbox) (done int64) {
 	return done
 }
 
-func steps(o *outbox.Outbox) worker.Source { return o.Internal(access.Key{}).Component().Sources[0] }
+func steps(o *parts.Outbox) worker.Source { return o.Component().Sources[0] }
 
 // started starts an act, which is stored.
 func (f *fixture) started(act func(context.Context, outbox.FailedFilter) (outbox.Bulk, error), filter outbox.FailedFilter) outbox.Bulk {
@@ -82,7 +82,7 @@ func (f *fixture) dueNow() {
 // trail returns what the audit trail has, oldest first: actor, action, target and number.
 func (f *fixture) trail() (all []admin.Entry) {
 	f.t.Helper()
-	all, err := admin.New(f.db, nil).Audit(f.ctx(), admin.AuditOptions{})
+	all, err := parts.NewAdmin(f.db).Audit(f.ctx(), admin.AuditOptions{})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func testBulkWithRate(t *testing.T, e dbtest.Engine) {
 	last := f.fail(1)[0]
 	for range 2 { // a process that begins now goes on
 		f.dueNow()
-		works(t, outbox.New(f.db.Another(t), outbox.Options{}))
+		works(t, parts.NewOutbox(f.db.Another(t), worker.Options{}))
 	}
 	over := f.bulk(b.ID, outbox.BulkDone, 10)
 	if over.EndedAt.IsZero() || !over.NextAt.IsZero() {
@@ -213,7 +213,7 @@ func testBulkCallEnds(t *testing.T, e dbtest.Engine) {
 	ids := f.fail(60)
 	ctx, cancel := context.WithCancel(f.ctx())
 	defer cancel()
-	cut := outbox.New(&interrupted{DB: f.db.DB, op: "outbox/bulk_step", left: 2, cancel: cancel}, outbox.Options{})
+	cut := parts.NewOutbox(&interrupted{DB: f.db.DB, op: "outbox/bulk_step", left: 2, cancel: cancel}, worker.Options{})
 	cut.LookAt(10)
 	b, err := cut.Redrive(ctx, outbox.FailedFilter{})
 	if !errors.Is(err, context.Canceled) || b.Changed != 20 || b.Total != 60 || b.Status != outbox.BulkRunning {
@@ -229,7 +229,7 @@ func (f *fixture) once(id uuid.UUID, ids []outbox.Position) {
 	f.t.Helper()
 	var busy sync.WaitGroup
 	for range 2 {
-		o := outbox.New(f.db.Another(f.t), outbox.Options{})
+		o := parts.NewOutbox(f.db.Another(f.t), worker.Options{})
 		o.LookAt(3)
 		busy.Go(func() {
 			for b := (outbox.Bulk{}); !b.Over(); {
@@ -284,7 +284,7 @@ func testBulkProcessDies(t *testing.T, e dbtest.Engine) {
 	b := f.started(f.Outbox.Redrive, outbox.FailedFilter{Rate: 7})
 	for _, before := range []bool{true, false} {
 		f.dueNow()
-		if _, err := steps(outbox.New(lossy{f.db.DB, "outbox/bulk_step", before}, outbox.Options{})).Dispatch(f.ctx()); !errors.Is(err, engine.ErrConnLost) {
+		if _, err := steps(parts.NewOutbox(lossy{f.db.DB, "outbox/bulk_step", before}, worker.Options{})).Dispatch(f.ctx()); !errors.Is(err, engine.ErrConnLost) {
 			t.Fatal(err)
 		}
 	}
@@ -346,7 +346,7 @@ func testBulkThatFails(t *testing.T, e dbtest.Engine) {
 func TestBulkRuns(t *testing.T) { dbtest.Each(t, testBulkRuns) }
 
 func testBulkRuns(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, quick(outbox.Options{}))
+	f := open(t, e, quick(worker.Options{}))
 	ids := f.fail(10)
 	f.handle("t", func(context.Context, *outbox.Message) error { return nil })
 	ctx, stop := context.WithCancel(f.ctx())
@@ -356,7 +356,7 @@ func testBulkRuns(t *testing.T, e dbtest.Engine) {
 			t.Error(err)
 		}
 	})
-	other := outbox.New(f.db.Another(t), outbox.Options{})
+	other := parts.NewOutbox(f.db.Another(t), worker.Options{})
 	b, err := other.Redrive(f.ctx(), outbox.FailedFilter{Rate: 100})
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,8 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -165,7 +167,7 @@ func testClaimConcurrently(t *testing.T, e dbtest.Engine) {
 	seen := map[outbox.Position]int{}
 	var wg sync.WaitGroup
 	for range 8 {
-		o := outbox.New(f.db.Another(t), outbox.Options{})
+		o := parts.NewOutbox(f.db.Another(t), worker.Options{})
 		wg.Go(func() {
 			for {
 				owner := outbox.NewOwnerToken()
@@ -256,7 +258,7 @@ func TestClaimOldestAfterFullClaims(t *testing.T) { dbtest.Each(t, testClaimOlde
 func testClaimOldestAfterFullClaims(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	seen := &claimsSeen{DB: f.db.DB}
-	f.Outbox = outbox.New(seen, outbox.Options{StopWhenEmpty: true})
+	f.Outbox = parts.NewOutbox(seen, worker.Options{StopWhenEmpty: true})
 	f.enqueueN(4)
 	f.claimExactly(4)
 	old := f.enqueue(outbox.Message{Due: time.Now().Add(-time.Hour)})

@@ -6,16 +6,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/internal/queue"
 	"github.com/bravellian/pawl/internal/worker"
 )
-
-// Internal is for packages of this module: programs cannot name its parameter.
-func (o *Outbox) Internal(access.Key) queue.Queue[Message, MessageID] { return component{o} }
 
 // component is the outbox as other components and pawl.Pawl see it.
 type component struct{ *Outbox }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -47,7 +49,7 @@ func TestCostOfAMessage(t *testing.T) {
 func testCostOfAMessage(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	db := &countingDB{DB: f.db.DB}
-	f.Outbox = outbox.New(db, outbox.Options{})
+	f.Outbox = parts.NewOutbox(db, worker.Options{})
 	m := outbox.Message{Topic: "t", Payload: make([]byte, 256)}
 	hundred := make([]outbox.Message, 100)
 	for i := range hundred {

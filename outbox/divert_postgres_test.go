@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -13,7 +15,7 @@ import (
 func TestClaimsUnderALimitLoseNothing(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OpenPostgres(t)
-	f := &fixture{Outbox: outbox.New(d, outbox.Options{}), t: t, db: d}
+	f := &fixture{Outbox: parts.NewOutbox(d, worker.Options{}), t: t, db: d}
 	exec := func(statement string) {
 		t.Helper()
 		if _, err := d.SQL.ExecContext(t.Context(), statement); err != nil {

@@ -18,6 +18,8 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -30,7 +32,7 @@ func testEnqueueStandalone(t *testing.T, e dbtest.Engine) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := outbox.New(f.db.Another(t), outbox.Options{}) // committed: another connection sees it
+	other := parts.NewOutbox(f.db.Another(t), worker.Options{}) // committed: another connection sees it
 	info, err := other.Find(f.ctx(), id)
 	if err != nil || string(info.Payload) != "p" {
 		t.Fatalf("not durable: %v", err)
@@ -189,7 +191,7 @@ func testEnqueueBatchAllOrNone(t *testing.T, e dbtest.Engine) {
 func TestEnqueueBadInput(t *testing.T) { dbtest.Each(t, testEnqueueBadInput) }
 
 func testEnqueueBadInput(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, outbox.Options{MaxPayload: 1000})
+	f := open(t, e, worker.Options{MaxPayload: 1000})
 	long := strings.Repeat("é", 256)
 	for field, messages := range map[string][]outbox.Message{
 		"topic":          {{}, {Topic: " \t"}, {Topic: long}, {Topic: "a\x00b"}, {Topic: "\xff"}},
@@ -509,7 +511,7 @@ func testEnqueueMadeIDAgain(t *testing.T, e dbtest.Engine) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range []*outbox.Outbox{f.Outbox, outbox.New(f.db.Another(t), outbox.Options{})} {
+	for _, o := range []*parts.Outbox{f.Outbox, parts.NewOutbox(f.db.Another(t), worker.Options{})} {
 		if again, err := o.Enqueue(f.ctx(), outbox.Message{ID: id, Topic: "t"}); err != nil || again != id {
 			t.Fatal(again, err)
 		}
@@ -621,7 +623,7 @@ func TestEnqueueNewQueuesConcurrently(t *testing.T) { dbtest.Each(t, testEnqueue
 
 func testEnqueueNewQueuesConcurrently(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	boxes := []*outbox.Outbox{f.Outbox, outbox.New(f.db.DB, outbox.Options{}), outbox.New(f.db.Another(t), outbox.Options{}), outbox.New(f.db.Another(t), outbox.Options{})}
+	boxes := []*parts.Outbox{f.Outbox, parts.NewOutbox(f.db.DB, worker.Options{}), parts.NewOutbox(f.db.Another(t), worker.Options{}), parts.NewOutbox(f.db.Another(t), worker.Options{})}
 	for n := range 25 {
 		var all sync.WaitGroup
 		for _, o := range boxes {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -87,7 +88,7 @@ func TestExpiredMessagesEnd(t *testing.T) {
 // is measured again when its turn comes.
 func TestNoAttemptAfterExpiry(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
-		f := open(t, e, outbox.Options{Concurrency: 1, StopWhenEmpty: true, Retry: &outbox.RetryPolicy{Delay: func(int) time.Duration { return 0 }}})
+		f := open(t, e, worker.Options{Concurrency: 1, StopWhenEmpty: true, Retry: &outbox.RetryPolicy{Delay: func(int) time.Duration { return 0 }}})
 		at := time.Now().Add(1500 * time.Millisecond)
 		tried := f.enqueue(outbox.Message{Topic: "t", Expires: at})
 		held := f.enqueue(outbox.Message{Topic: "t", Expires: at})
@@ -116,7 +117,7 @@ func TestNoAttemptAfterExpiry(t *testing.T) {
 // D-208: what waits in a batch until its time has passed is not in the call.
 func TestExpiryInBatches(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
-		f := open(t, e, outbox.Options{StopWhenEmpty: true})
+		f := open(t, e, worker.Options{StopWhenEmpty: true})
 		at := time.Now().Add(300 * time.Millisecond)
 		late, fresh := f.enqueue(outbox.Message{Expires: at}), f.enqueue(outbox.Message{})
 		var got []outbox.Position
@@ -139,7 +140,7 @@ func TestExpiryInBatches(t *testing.T) {
 // D-208: an expired message is deleted with its attempts once the retention period is over.
 func TestExpiredMessagesAreCleanedUp(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
-		f := open(t, e, outbox.Options{Retention: time.Millisecond})
+		f := open(t, e, worker.Options{Retention: time.Millisecond})
 		at := time.Now().Add(soon)
 		id := f.enqueue(outbox.Message{Expires: at})
 		owner, msgs := f.claimExactly(1)

@@ -11,24 +11,26 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
 // fixture is an outbox on a fresh database.
 type fixture struct {
-	*outbox.Outbox
+	*parts.Outbox
 	t  *testing.T
 	db dbtest.Database
 }
 
-func open(t *testing.T, e dbtest.Engine, opts ...outbox.Options) *fixture {
+func open(t *testing.T, e dbtest.Engine, opts ...worker.Options) *fixture {
 	t.Helper()
-	var o outbox.Options
+	var o worker.Options
 	if len(opts) > 0 {
 		o = opts[0]
 	}
 	db := e.Open(t)
-	return &fixture{Outbox: outbox.New(db, o), t: t, db: db}
+	return &fixture{Outbox: parts.NewOutbox(db, o), t: t, db: db}
 }
 
 const lease = time.Minute

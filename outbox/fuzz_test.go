@@ -16,6 +16,8 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -29,7 +31,7 @@ func FuzzMessage(f *testing.F) {
 	}
 	f.Cleanup(func() { _ = db.Close() })
 	dbtest.Migrate(f, db)
-	o := outbox.New(db, outbox.Options{MaxPayload: 1000})
+	o := parts.NewOutbox(db, worker.Options{MaxPayload: 1000})
 	long := strings.Repeat("ü", 255)
 	f.Add("topic", "correlation", "queue", "name", "value", []byte("payload"), 0, int64(0))
 	f.Add("", "", "", "", "", []byte(nil), 101, int64(math.MaxInt64))

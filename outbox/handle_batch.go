@@ -38,11 +38,8 @@ const (
 	longestBatchWait = time.Minute
 )
 
-// HandleBatch registers a handler of a topic, or of several as in Handle, that gets messages
-// together. It is called at most HandlerOptions.Concurrency times at once, default 1, while the
-// next batch is collected; Timeout bounds each call. Middleware wraps each message by itself, and
-// sees its result. The messages of batches come beside Options.Concurrency.
-func (o *Outbox) HandleBatch(topic string, h BatchHandler, batch BatchOptions, opts ...HandlerOptions) {
+// HandleBatch is pawl.Pawl.HandleBatch.
+func (o component) HandleBatch(topic string, h BatchHandler, batch BatchOptions, opts ...HandlerOptions) {
 	err := cmp.Or(
 		engine.CheckOption("Max", batch.Max, 1, worker.MaxBatch), engine.CheckOption("Wait", batch.Wait, 1, longestBatchWait), checkHandlerOptions(opts),
 	)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -47,7 +48,7 @@ func (b *batches) sizes() (all []int) {
 func TestHandleBatch(t *testing.T) { dbtest.Each(t, testHandleBatch) }
 
 func testHandleBatch(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, outbox.Options{StopWhenEmpty: true, Concurrency: 2})
+	f := open(t, e, worker.Options{StopWhenEmpty: true, Concurrency: 2})
 	ids := f.enqueueN(25)
 	var b batches
 	f.HandleBatch("t", func(_ context.Context, messages []*outbox.Message) []error {
@@ -100,7 +101,7 @@ func testHandleBatchFails(t *testing.T, e dbtest.Engine) {
 		},
 	} {
 		t.Run(want, func(t *testing.T) {
-			f := open(t, e, outbox.Options{StopWhenEmpty: true, Retry: &outbox.RetryPolicy{MaxAttempts: 1}})
+			f := open(t, e, worker.Options{StopWhenEmpty: true, Retry: &outbox.RetryPolicy{MaxAttempts: 1}})
 			ids := f.enqueueN(3)
 			f.HandleBatch("t", handler, outbox.BatchOptions{Max: 3, Wait: time.Second}, outbox.HandlerOptions{Timeout: 200 * time.Millisecond})
 			if err := f.Run(f.ctx()); err != nil {
@@ -120,7 +121,7 @@ func testHandleBatchFails(t *testing.T, e dbtest.Engine) {
 func TestHandleBatchWaits(t *testing.T) { dbtest.Each(t, testHandleBatchWaits) }
 
 func testHandleBatchWaits(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, quick(outbox.Options{Concurrency: 1}))
+	f := open(t, e, quick(worker.Options{Concurrency: 1}))
 	var b batches
 	var seen atomic.Int64
 	f.Use(func(next outbox.Handler) outbox.Handler {
@@ -156,7 +157,7 @@ func testHandleBatchWaits(t *testing.T, e dbtest.Engine) {
 func TestHandleBatchStops(t *testing.T) { dbtest.Each(t, testHandleBatchStops) }
 
 func testHandleBatchStops(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, quick(outbox.Options{Grace: 50 * time.Millisecond}))
+	f := open(t, e, quick(worker.Options{Grace: 50 * time.Millisecond}))
 	running := make(chan struct{})
 	f.HandleBatch("t", func(ctx context.Context, messages []*outbox.Message) []error {
 		close(running)
@@ -200,7 +201,7 @@ func TestHandleBatchRegistration(t *testing.T) {
 func TestHandlerConcurrency(t *testing.T) { dbtest.Each(t, testHandlerConcurrency) }
 
 func testHandlerConcurrency(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, quick(outbox.Options{Concurrency: 8, BatchSize: 20, Queues: []string{"a", "b"}}))
+	f := open(t, e, quick(worker.Options{Concurrency: 8, BatchSize: 20, Queues: []string{"a", "b"}}))
 	var now, most, all atomic.Int64
 	others := make(chan struct{}, 100)
 	release := make(chan struct{})
@@ -234,7 +235,7 @@ func testHandlerConcurrency(t *testing.T, e dbtest.Engine) {
 func TestHandlePatterns(t *testing.T) { dbtest.Each(t, testHandlePatterns) }
 
 func testHandlePatterns(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, outbox.Options{StopWhenEmpty: true})
+	f := open(t, e, worker.Options{StopWhenEmpty: true})
 	var mu sync.Mutex
 	got := map[string]string{}
 	for _, name := range []string{"*", "order.*", "order.line.*", "order.created"} {

@@ -38,13 +38,13 @@ type Middleware func(Handler) Handler
 
 // HandlerOptions configure one topic. The zero value means the outbox's defaults.
 type HandlerOptions struct {
-	// Retry replaces Options.Retry; in it MaxAttempts 0 means no limit.
+	// Retry replaces pawl.Options.Retry; in it MaxAttempts 0 means no limit.
 	Retry *RetryPolicy
 	// Timeout ends the context of one execution; 0 means none. A handler that does not return then is
 	// logged, after as long again and a second at least, counted and seen by pawl explain.
 	Timeout time.Duration
 	// Concurrency is how many of the topic's messages this process handles at once, in all
-	// queues of a database; 0: as many as Options.Concurrency allows. Messages that wait for
+	// queues of a database; 0: as many as pawl.Options.Concurrency allows. Messages that wait for
 	// their turn take no handler from other topics.
 	Concurrency int
 	// Order is what a failed message with an ordering key does to those behind it; zero:
@@ -76,12 +76,8 @@ type route struct {
 	order   OrderPolicy
 }
 
-// Handle registers the handler of a topic. A name that ends in * stands for all topics that
-// begin with what is before it: "order.*", or "*" for a relay. A topic's own handler comes first,
-// then the longest such name. Messages that wait for a join (topic join.DefaultTopic) have no
-// other handler than their own. Run returns errors of registration, such as a second handler for
-// a topic, or more than one HandlerOptions. Registering after Run has begun panics.
-func (o *Outbox) Handle(topic string, h Handler, opts ...HandlerOptions) {
+// Handle is pawl.Pawl.Handle.
+func (o component) Handle(topic string, h Handler, opts ...HandlerOptions) {
 	err := checkHandlerOptions(opts)
 	if f, ok := h.(HandlerFunc); err == nil && (h == nil || ok && f == nil) {
 		err = engine.Invalid("handler", "nil")
@@ -149,9 +145,8 @@ func (o *Outbox) route(h Handler, opts []HandlerOptions) route {
 	return rt
 }
 
-// Use wraps all handlers, those registered before included; the first
-// middleware is the outermost. Calling it after Run has begun panics.
-func (o *Outbox) Use(mw ...Middleware) {
+// Use wraps all handlers, those registered before included; the first middleware is the outermost.
+func (o component) Use(mw ...Middleware) {
 	o.handlers.mu.Lock()
 	defer o.handlers.mu.Unlock()
 	if o.handlers.started {

@@ -13,6 +13,8 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -43,7 +45,7 @@ func handing(t *testing.T, e dbtest.Engine) (*fixture, *handoverDB) {
 	t.Helper()
 	f := open(t, e)
 	db := &handoverDB{DB: f.db.DB}
-	f.Outbox = outbox.New(db, outbox.Options{Lease: time.Hour, PollInterval: time.Hour})
+	f.Outbox = parts.NewOutbox(db, worker.Options{Lease: time.Hour, PollInterval: time.Hour})
 	return f, db
 }
 

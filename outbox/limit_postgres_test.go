@@ -8,7 +8,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/throttle"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -17,7 +19,7 @@ import (
 func TestLimitsInSQL(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OpenPostgres(t)
-	f := &fixture{Outbox: outbox.New(d, outbox.Options{}), t: t, db: d}
+	f := &fixture{Outbox: parts.NewOutbox(d, worker.Options{}), t: t, db: d}
 	f.limit(throttle.Topic, "a", throttle.Bounds{Concurrency: 2})
 	f.mix("a1", "a2", "a3", "b1", "b2")
 	f.next("a1", "a2", "b1", "b2")
@@ -45,7 +47,7 @@ func TestLimitsInSQL(t *testing.T) {
 func TestLimitsAmongClaims(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OpenPostgres(t)
-	f := &fixture{Outbox: outbox.New(d, outbox.Options{}), t: t, db: d}
+	f := &fixture{Outbox: parts.NewOutbox(d, worker.Options{}), t: t, db: d}
 	f.limit(throttle.Topic, "a", throttle.Bounds{Concurrency: 3})
 	f.mix("a", "a", "a")
 	f.next("a", "a", "a")
@@ -77,7 +79,7 @@ func TestLimitsAmongClaims(t *testing.T) {
 func TestLimitsNeedReadCommitted(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OpenPostgres(t)
-	f := &fixture{Outbox: outbox.New(d, outbox.Options{}), t: t, db: d}
+	f := &fixture{Outbox: parts.NewOutbox(d, worker.Options{}), t: t, db: d}
 	for _, limited := range []bool{false, true} {
 		if limited {
 			f.limit(throttle.Topic, "a", throttle.Bounds{Concurrency: 1})

@@ -13,7 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/throttle"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -27,7 +29,7 @@ func workUnderALimit() error {
 	if err != nil {
 		return err
 	}
-	o := outbox.New(db, outbox.Options{
+	o := parts.NewOutbox(db, worker.Options{
 		Concurrency: 16, Lease: 2 * orderLease, PollInterval: 50 * time.Millisecond,
 		Retry: &outbox.RetryPolicy{Delay: func(int) time.Duration { return 5 * time.Millisecond }},
 	})

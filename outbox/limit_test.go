@@ -13,6 +13,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/throttle"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
@@ -389,7 +390,7 @@ func TestPassedOverMessagesAreLongRuns(t *testing.T) {
 
 // D-215: a slow topic with a long backlog does not keep others waiting for all of it.
 func TestSlowTopicLetsOthersThrough(t *testing.T) {
-	inBubble(t, outbox.Options{Concurrency: 10}, func(t *testing.T, ctx context.Context, o *outbox.Outbox) {
+	inBubble(t, worker.Options{Concurrency: 10}, func(t *testing.T, ctx context.Context, o *parts.Outbox) {
 		var slow atomic.Int64
 		before := int64(-1)
 		o.Handle("slow", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
@@ -474,7 +475,7 @@ func TestWorkersObeyALimit(t *testing.T) {
 		}
 		var stops []func()
 		for range 2 {
-			w := outbox.New(f.db, outbox.Options{PollInterval: 20 * time.Millisecond})
+			w := parts.NewOutbox(f.db, worker.Options{PollInterval: 20 * time.Millisecond})
 			w.Handle("a", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
 				now := running.Add(1)
 				for was := most.Load(); now > was && !most.CompareAndSwap(was, now); was = most.Load() {
@@ -503,7 +504,7 @@ func TestWorkersObeyALimit(t *testing.T) {
 func TestRateOverAMinute(t *testing.T) {
 	inBubbleOn(t, func(t *testing.T, ctx context.Context, db engine.DB) {
 		const rate, burst = 50, 10
-		o := outbox.New(db, outbox.Options{})
+		o := parts.NewOutbox(db, worker.Options{})
 		if _, err := throttle.New(db, nil).Set(ctx, throttle.Topic, "t", throttle.Bounds{Rate: rate, Burst: burst}, ""); err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,9 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/throttle"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -193,7 +195,7 @@ func TestTwoQueuesUnderOneLimit(t *testing.T) {
 		var begun, done atomic.Int64
 		var loops sync.WaitGroup
 		for _, queue := range []string{"default", "b"} {
-			o := outbox.New(f.db, outbox.Options{Queues: []string{queue}})
+			o := parts.NewOutbox(f.db, worker.Options{Queues: []string{queue}})
 			o.Handle("a", outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
 				if m.Queue == "b" {
 					if done.Add(1) == older {

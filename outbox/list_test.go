@@ -13,6 +13,8 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -95,7 +97,7 @@ func TestListPages(t *testing.T) { dbtest.Each(t, testListPages) }
 func testListPages(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.enqueueN(25)
-	f.Outbox = outbox.New(&windowed{DB: f.db, size: 3}, outbox.Options{}) // of which its one run is more
+	f.Outbox = parts.NewOutbox(&windowed{DB: f.db, size: 3}, worker.Options{}) // of which its one run is more
 	var seen int
 	var last *outbox.Info
 	for {
@@ -226,7 +228,7 @@ func testListWindows(t *testing.T, e dbtest.Engine) {
 		ids = append(ids, f.enqueue(outbox.Message{Queue: []string{"a", "b"}[i%2], CorrelationID: fmt.Sprint(i % 4)}))
 	}
 	w := &windowed{DB: f.db}
-	f.Outbox = outbox.New(w, outbox.Options{})
+	f.Outbox = parts.NewOutbox(w, worker.Options{})
 	all := func(status outbox.Status) {
 		t.Helper()
 		for _, size := range []int{1, 2, 5, 100} {
@@ -264,7 +266,7 @@ func testListReadsOn(t *testing.T, e dbtest.Engine) {
 	first := f.enqueue(outbox.Message{CorrelationID: "c"})
 	f.enqueueBatch(250)
 	w := &windowed{DB: f.db, size: 1}
-	f.Outbox = outbox.New(w, outbox.Options{})
+	f.Outbox = parts.NewOutbox(w, worker.Options{})
 	f.listed(outbox.ListOptions{CorrelationID: "c"}, first)
 	if w.floors < 251 || w.floors > 252 {
 		t.Errorf("%d statements of one message for 251", w.floors)
@@ -291,7 +293,7 @@ func testListSome(t *testing.T, e dbtest.Engine) {
 		}
 	}
 	w := &windowed{DB: f.db}
-	f.Outbox = outbox.New(w, outbox.Options{})
+	f.Outbox = parts.NewOutbox(w, worker.Options{})
 	for _, status := range []outbox.Status{"", outbox.Ready} {
 		for _, look := range []int{1, 3, 7, 20, 100} {
 			w.size, w.floors = 0, 0
@@ -315,7 +317,7 @@ func testListSome(t *testing.T, e dbtest.Engine) {
 			}
 		}
 	}
-	f.Outbox = outbox.New(f.db.DB, outbox.Options{})
+	f.Outbox = parts.NewOutbox(f.db.DB, worker.Options{})
 	if page, next, err := f.ListSome(f.ctx(), outbox.ListOptions{CorrelationID: "0"}, 3); err != nil || len(page) != 0 || next != want[0]+2 {
 		t.Errorf("of three: %d, and on from %d, %v", len(page), next, err)
 	}

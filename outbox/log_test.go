@@ -12,6 +12,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -58,7 +59,7 @@ func TestLogging(t *testing.T) { dbtest.Each(t, testLogging) }
 
 func testLogging(t *testing.T, e dbtest.Engine) {
 	var log lines
-	f := open(t, e, quick(outbox.Options{Logger: log.logger(), RetryLogLevel: slog.LevelWarn}))
+	f := open(t, e, quick(worker.Options{Logger: log.logger(), RetryLogLevel: slog.LevelWarn}))
 	id, err := f.Enqueue(f.ctx(), outbox.Message{Topic: "mail", CorrelationID: "corr-9"})
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +89,7 @@ func TestLogsHoldNoPayload(t *testing.T) { dbtest.Each(t, testLogsHoldNoPayload)
 func testLogsHoldNoPayload(t *testing.T, e dbtest.Engine) {
 	const secret = "canary-7f3a"
 	var log lines
-	f := open(t, e, quick(outbox.Options{Logger: log.logger(), MaxPayload: 100}))
+	f := open(t, e, quick(worker.Options{Logger: log.logger(), MaxPayload: 100}))
 	pawl.NewTopic[map[string]int]("t").Handle(f, func(context.Context, *pawl.Delivery[map[string]int]) error { return nil })
 	m := outbox.Message{Topic: "t", Payload: []byte(`{"a":"` + secret + `"}`), Headers: map[string]string{"authorization": secret}}
 	id := f.enqueue(m)

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -76,7 +78,7 @@ func testRedriveWakes(t *testing.T, e dbtest.Engine) {
 	f.start()
 	<-calls
 	f.untilStatus(id, outbox.Failed)
-	admin := outbox.New(f.db.Another(t), outbox.Options{})
+	admin := parts.NewOutbox(f.db.Another(t), worker.Options{})
 	f.touched(1)(changed(admin.Redrive)(f.ctx(), outbox.FailedFilter{}))
 	select {
 	case <-calls:
@@ -121,7 +123,7 @@ func TestRetention(t *testing.T) { dbtest.Each(t, testRetention) }
 
 func testRetention(t *testing.T, e dbtest.Engine) {
 	const keep = 200 * time.Millisecond
-	f := open(t, e, outbox.Options{Retention: keep})
+	f := open(t, e, worker.Options{Retention: keep})
 	f.enqueueBatch(2500)
 	owner, msgs := f.claim(1000)
 	f.touched(1000)(f.Ack(f.ctx(), owner, positions(msgs)...))
@@ -141,7 +143,7 @@ func TestRetentionKeepsTheRest(t *testing.T) { dbtest.Each(t, testRetentionKeeps
 
 func testRetentionKeepsTheRest(t *testing.T, e dbtest.Engine) {
 	const keep = 5 * time.Second // longer than a busy machine takes for what comes before
-	f := open(t, e, outbox.Options{Retention: keep})
+	f := open(t, e, worker.Options{Retention: keep})
 	f.scatter()
 	f.touched(0)(f.CleanUp(f.ctx()))
 	f.db.Pass(keep + time.Millisecond)

@@ -18,10 +18,11 @@ import (
 	"github.com/bravellian/pawl/internal/expiry"
 	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/ordering"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // DefaultQueue is the queue of messages that name none.
-const DefaultQueue = "default"
+const DefaultQueue = worker.DefaultQueue
 
 // Message is a message, as enqueued and as passed to a handler.
 type Message struct {

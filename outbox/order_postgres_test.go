@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -19,7 +21,7 @@ func TestOrderWhileAMessageIsLocked(t *testing.T) {
 		t.Run(locks, func(t *testing.T) {
 			t.Parallel()
 			d := dbtest.OpenPostgres(t)
-			f := &fixture{Outbox: outbox.New(d, outbox.Options{}), t: t, db: d}
+			f := &fixture{Outbox: parts.NewOutbox(d, worker.Options{}), t: t, db: d}
 			at := f.inOrder("a1")
 			tx := f.begin()
 			if _, err := tx.ExecContext(t.Context(), "SELECT "+d.Table("")+routine, int64(at[0])); err != nil {
@@ -47,7 +49,7 @@ func TestOrderBehindManyThatAreLeft(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := dbtest.OpenPostgres(t)
-			f := &fixture{Outbox: outbox.New(d, outbox.Options{}), t: t, db: d}
+			f := &fixture{Outbox: parts.NewOutbox(d, worker.Options{}), t: t, db: d}
 			keyed := func(name string) outbox.Message {
 				m := withKey(name)
 				m.Due = due
@@ -77,7 +79,7 @@ func TestOrderBehindManyThatAreLeft(t *testing.T) {
 func TestOrderWhileTheHeadIsSettled(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OpenPostgres(t)
-	f := &fixture{Outbox: outbox.New(d, outbox.Options{}), t: t, db: d}
+	f := &fixture{Outbox: parts.NewOutbox(d, worker.Options{}), t: t, db: d}
 	for _, commits := range []bool{false, true} {
 		f.inOrder("a1")
 		owner, msgs := f.next("a1")
@@ -108,7 +110,7 @@ func TestOrderWhileTheHeadIsSettled(t *testing.T) {
 func TestOrderOfWhatComesMeanwhile(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OpenPostgres(t)
-	f := &fixture{Outbox: outbox.New(d, outbox.Options{}), t: t, db: d}
+	f := &fixture{Outbox: parts.NewOutbox(d, worker.Options{}), t: t, db: d}
 	at := f.inOrder("b1")
 	stop, earlier := f.begin(), f.begin()
 	if _, err := stop.ExecContext(t.Context(), "INSERT INTO "+d.Table("outbox_order")+" (id, lane, key, head) VALUES ($1, 0, 'b', true)", int64(at[0])); err != nil {
@@ -156,7 +158,7 @@ func TestOrderOfABatchThatComesMeanwhile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := dbtest.OpenPostgres(t)
-			f := &fixture{Outbox: outbox.New(d, outbox.Options{}), t: t, db: d}
+			f := &fixture{Outbox: parts.NewOutbox(d, worker.Options{}), t: t, db: d}
 			at := f.inOrder("b1")
 			for i := range others {
 				f.enqueue(outbox.Message{Topic: "t", OrderingKey: fmt.Sprint("other", i)})
@@ -208,7 +210,7 @@ func TestOrderOfABatchThatComesMeanwhile(t *testing.T) {
 func TestOrderInSQL(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OpenPostgres(t)
-	f := &fixture{Outbox: outbox.New(d, outbox.Options{}), t: t, db: d}
+	f := &fixture{Outbox: parts.NewOutbox(d, worker.Options{}), t: t, db: d}
 	f.inOrder("a1")
 	enqueue := "SELECT " + d.Table("outbox_enqueue") + "('t', $1::text, headers => '{\"pawl-ordering-key\": \"a\"}')"
 	if _, err := d.SQL.ExecContext(t.Context(), enqueue, "a2"); err != nil {
@@ -244,7 +246,7 @@ func TestOrderWhileTheNextIsRescheduled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := dbtest.OpenPostgres(t)
-			f := &fixture{Outbox: outbox.New(d, outbox.Options{}), t: t, db: d}
+			f := &fixture{Outbox: parts.NewOutbox(d, worker.Options{}), t: t, db: d}
 			at := f.inOrder("a1", "a2", "a3")
 			owner, msgs := f.next("a1")
 			if name == "discard" {

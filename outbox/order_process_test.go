@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -30,7 +32,7 @@ func workInOrder() error {
 	if err != nil {
 		return err
 	}
-	o := outbox.New(db, outbox.Options{
+	o := parts.NewOutbox(db, worker.Options{
 		Concurrency: 16, Lease: orderLease, PollInterval: 100 * time.Millisecond,
 		Retry: &outbox.RetryPolicy{Delay: func(int) time.Duration { return 5 * time.Millisecond }},
 	})

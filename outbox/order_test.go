@@ -10,9 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -102,7 +103,7 @@ func TestOrderByKey(t *testing.T) {
 func TestOrderIsThatOfCommits(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
-		other := &fixture{Outbox: outbox.New(f.db.Another(t), outbox.Options{}), t: t, db: f.db}
+		other := &fixture{Outbox: parts.NewOutbox(f.db.Another(t), worker.Options{}), t: t, db: f.db}
 		other.enqueue(outbox.Message{Topic: "before"}) // both have blocks of ids
 		f.enqueue(outbox.Message{Topic: "before"})
 		for i, from := range []*fixture{f, other, other, f, other, f} {
@@ -224,7 +225,7 @@ func TestOrderOfScheduledMessages(t *testing.T) {
 // D-211: what a topic's pause keeps waiting keeps its key waiting.
 func TestOrderWhilePaused(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
-		f := open(t, e, quick(outbox.Options{}))
+		f := open(t, e, quick(worker.Options{}))
 		var mu sync.Mutex
 		var got []string
 		record := func(_ context.Context, m *outbox.Message) error {
@@ -235,7 +236,7 @@ func TestOrderWhilePaused(t *testing.T) {
 		}
 		f.handle("t", record)
 		f.handle("u", record)
-		pauses := f.Internal(access.Key{}).Pauses()
+		pauses := f.Pauses()
 		if _, err := pauses.Pause(t.Context(), pause.Topic, "t", ""); err != nil {
 			t.Fatal(err)
 		}
@@ -281,7 +282,7 @@ func TestOrderPolicies(t *testing.T) {
 
 func testOrderPolicy(t *testing.T, e dbtest.Engine, policy outbox.OrderPolicy, want []string, held bool) {
 	retry := outbox.RetryPolicy{MaxAttempts: 2, Delay: func(int) time.Duration { return time.Millisecond }}
-	f := open(t, e, quick(outbox.Options{}))
+	f := open(t, e, quick(worker.Options{}))
 	var mu sync.Mutex
 	var got []string
 	attempts := func() int { mu.Lock(); defer mu.Unlock(); return len(got) }
@@ -320,7 +321,7 @@ func testOrderPolicy(t *testing.T, e dbtest.Engine, policy outbox.OrderPolicy, w
 // D-211: a message that failed for good under OrderHold comes first when it is redriven.
 func TestOrderHoldThenRedrive(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
-		f := open(t, e, quick(outbox.Options{}))
+		f := open(t, e, quick(worker.Options{}))
 		var mu sync.Mutex
 		var got []string
 		f.Handle("t", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
@@ -419,12 +420,12 @@ func TestOrderIsChecked(t *testing.T) {
 func TestOrderAmongWorkers(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		const keys, each = 20, 8
-		opts := quick(outbox.Options{Concurrency: 8, Retry: &outbox.RetryPolicy{Delay: func(int) time.Duration { return 0 }}})
+		opts := quick(worker.Options{Concurrency: 8, Retry: &outbox.RetryPolicy{Delay: func(int) time.Duration { return 0 }}})
 		f := open(t, e, opts)
 		log := &orderLog{running: map[string]bool{}, next: map[string]int{}}
 		workers := []*fixture{f}
 		for range 3 {
-			workers = append(workers, &fixture{Outbox: outbox.New(f.db.Another(t), opts), t: t, db: f.db})
+			workers = append(workers, &fixture{Outbox: parts.NewOutbox(f.db.Another(t), opts), t: t, db: f.db})
 		}
 		for _, w := range workers {
 			w.handle("t", log.handle)

@@ -14,11 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/test/testpg"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
@@ -60,11 +60,11 @@ func beVictim() error {
 	if err != nil {
 		return err
 	}
-	o := outbox.New(db, outbox.Options{
+	o := parts.NewOutbox(db, worker.Options{
 		StopWhenEmpty: true, Concurrency: 500, BatchSize: 500, Queues: []string{outbox.DefaultQueue, "other"},
 		Retry: &outbox.RetryPolicy{MaxAttempts: poisonAttempts},
 	})
-	o.Internal(access.Key{}).Component().Observe(&worker.Observer{Claimed: writeClaimed})
+	o.Component().Observe(&worker.Observer{Claimed: writeClaimed})
 	o.Handle("t", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
 		if string(m.Payload) == "poison" {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
@@ -83,7 +83,7 @@ func writeClaimed(_ string, n int) { fmt.Println("claimed", n) }
 type victims struct {
 	dbtest.Database
 	env []string
-	o   *outbox.Outbox
+	o   *parts.Outbox
 }
 
 func eachVictims(t *testing.T, test func(t *testing.T, v *victims)) {
@@ -92,11 +92,11 @@ func eachVictims(t *testing.T, test func(t *testing.T, v *victims)) {
 		db := dbtest.SQLiteAt(t, path, sqlite.Options{})
 		dbtest.Migrate(t, db)
 		d := dbtest.Database{DB: db, SQL: db.SQL(), Table: func(name string) string { return name }}
-		test(t, &victims{d, []string{victimFile + "=" + path}, outbox.New(db, outbox.Options{})})
+		test(t, &victims{d, []string{victimFile + "=" + path}, parts.NewOutbox(db, worker.Options{})})
 	})
 	t.Run("postgres", func(t *testing.T) {
 		d := dbtest.OpenPostgres(t)
-		test(t, &victims{d, []string{victimURL + "=" + testpg.URL(t), victimSchema + "=" + strings.TrimSuffix(d.Table(""), ".")}, outbox.New(d.DB, outbox.Options{})})
+		test(t, &victims{d, []string{victimURL + "=" + testpg.URL(t), victimSchema + "=" + strings.TrimSuffix(d.Table(""), ".")}, parts.NewOutbox(d.DB, worker.Options{})})
 	})
 }
 

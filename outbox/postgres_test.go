@@ -9,6 +9,8 @@ import (
 
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -18,7 +20,7 @@ func pool(db dbtest.Database) *postgres.DB { return db.DB.(*postgres.DB) }
 func TestEnqueueInPgxTransaction(t *testing.T) {
 	t.Parallel()
 	db := dbtest.OpenPostgres(t)
-	o := outbox.New(db, outbox.Options{})
+	o := parts.NewOutbox(db, worker.Options{})
 	for _, commit := range []bool{true, false} {
 		tx, err := pool(db).Pool().Begin(t.Context())
 		if err != nil {
@@ -53,7 +55,7 @@ func TestEnqueueOnTheOnlyConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = narrow.Close() })
-	o := outbox.New(narrow, outbox.Options{})
+	o := parts.NewOutbox(narrow, worker.Options{})
 	tx, err := narrow.Pool().Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +107,7 @@ func begin(t *testing.T, db dbtest.Database) routines {
 func TestSQLRoutineEnqueues(t *testing.T) {
 	t.Parallel()
 	db := dbtest.OpenPostgres(t)
-	o := outbox.New(db, outbox.Options{})
+	o := parts.NewOutbox(db, worker.Options{})
 	r := begin(t, db)
 	var plain, object, again, full string
 	r.row(`SELECT pawl.outbox_enqueue('order.created', '{"n": 1}')`, nil, &plain)
@@ -141,7 +143,7 @@ func TestSQLRoutineEnqueues(t *testing.T) {
 func TestSQLRoutineDueBefore1970(t *testing.T) {
 	t.Parallel()
 	db := dbtest.OpenPostgres(t)
-	o := outbox.New(db, outbox.Options{})
+	o := parts.NewOutbox(db, worker.Options{})
 	r := begin(t, db)
 	want := make([]string, 1, 4)
 	r.row(`SELECT pawl.outbox_enqueue('t', 'x')`, nil, &want[0])
@@ -185,7 +187,7 @@ func TestSQLRoutineRefusesBadInput(t *testing.T) {
 func TestSQLRoutinesServeAWorker(t *testing.T) {
 	t.Parallel()
 	db := dbtest.OpenPostgres(t)
-	o := outbox.New(db, outbox.Options{})
+	o := parts.NewOutbox(db, worker.Options{})
 	if _, err := o.EnqueueBatch(t.Context(), make6()); err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +233,7 @@ func TestRelaxedAck(t *testing.T) {
 	t.Parallel()
 	db := dbtest.OpenPostgres(t)
 	relaxed := dbtest.PostgresAt(t, postgres.Options{Schema: strings.TrimSuffix(db.Table(""), "."), RelaxedAck: true})
-	o := outbox.New(relaxed, outbox.Options{})
+	o := parts.NewOutbox(relaxed, worker.Options{})
 	if _, err := o.EnqueueBatch(t.Context(), make6()); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -21,7 +22,7 @@ func TestPriorityWait(t *testing.T) {
 }
 
 func testPriorityWait(t *testing.T, e dbtest.Engine, set bool) {
-	opts := outbox.Options{Concurrency: 1, BatchSize: 2, StopWhenEmpty: true}
+	opts := worker.Options{Concurrency: 1, BatchSize: 2, StopWhenEmpty: true}
 	if set {
 		opts.PriorityWait = time.Minute
 	}

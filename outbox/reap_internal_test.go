@@ -8,8 +8,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // slowReaper is a database in which a transaction that reaps takes a second.
@@ -35,7 +37,7 @@ func (db *slowReaper) Do(_ context.Context, calls ...*engine.Call) error {
 func TestReapsOneAfterTheOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := &slowReaper{}
-		o := New(db, Options{Queues: []string{"a", "b"}})
+		o, _ := New(access.Key{}, db, worker.Options{Queues: []string{"a", "b"}})
 		var loops sync.WaitGroup
 		for _, queue := range o.opts.Queues {
 			loops.Go(func() {

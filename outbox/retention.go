@@ -14,7 +14,7 @@ const cleanRuns = 200
 // CleanUp deletes messages that were handled or discarded longer ago than the
 // retention period and returns how many. Failed messages stay (D-25). Run does
 // this by itself. Bulk acts that ended longer ago are deleted, too.
-func (o *Outbox) CleanUp(ctx context.Context) (int64, error) {
+func (o component) CleanUp(ctx context.Context) (int64, error) {
 	if _, err := engine.Exec(ctx, o.db, nil, op.OutboxBulkPurge{Age: o.opts.Retention}); err != nil {
 		return 0, err
 	}

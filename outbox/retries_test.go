@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -14,7 +16,7 @@ import (
 func TestRetryCountsOfNeighboursAndOfRedrivenMessages(t *testing.T) {
 	for name, open := range map[string]func(testing.TB) dbtest.Database{"sqlite": dbtest.OpenSQLite, "postgres": dbtest.OpenPostgres} {
 		t.Run(name, func(t *testing.T) {
-			o := outbox.New(open(t).DB, outbox.Options{})
+			o := parts.NewOutbox(open(t).DB, worker.Options{})
 			if _, err := o.EnqueueBatch(t.Context(), []outbox.Message{{Topic: "t"}, {Topic: "t"}, {Topic: "t"}}); err != nil {
 				t.Fatal(err)
 			}
@@ -39,7 +41,7 @@ func TestRetryCountsOfNeighboursAndOfRedrivenMessages(t *testing.T) {
 
 // claimThree claims three messages and checks how often they were tried, in
 // order of their ids.
-func claimThree(t *testing.T, o *outbox.Outbox, retries ...int) (outbox.OwnerToken, []outbox.Position) {
+func claimThree(t *testing.T, o *parts.Outbox, retries ...int) (outbox.OwnerToken, []outbox.Position) {
 	t.Helper()
 	owner := outbox.NewOwnerToken()
 	msgs, err := o.Claim(t.Context(), owner, time.Minute, 10)

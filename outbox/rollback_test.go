@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -26,10 +28,10 @@ func TestIDOfARolledBackMessageCanBeUsedAgain(t *testing.T) {
 type rolledBack struct{ againInTx, againFirst, othersInTx, othersElsewhere bool }
 
 func (c rolledBack) run(t *testing.T, d dbtest.Database) {
-	o := outbox.New(d.DB, outbox.Options{})
+	o := parts.NewOutbox(d.DB, worker.Options{})
 	other := o
 	if c.othersElsewhere {
-		other = outbox.New(d.Another(t), outbox.Options{})
+		other = parts.NewOutbox(d.Another(t), worker.Options{})
 	}
 	lost := enqueueTx(t, d, o, outbox.Message{Topic: "first try"}, false)
 	ids := []outbox.MessageID{lost}
@@ -66,7 +68,7 @@ func (c rolledBack) run(t *testing.T, d dbtest.Database) {
 	}
 }
 
-func enqueueSomehow(t *testing.T, d dbtest.Database, o *outbox.Outbox, m outbox.Message, inTx bool) outbox.MessageID {
+func enqueueSomehow(t *testing.T, d dbtest.Database, o *parts.Outbox, m outbox.Message, inTx bool) outbox.MessageID {
 	t.Helper()
 	if inTx {
 		return enqueueTx(t, d, o, m, true)
@@ -78,7 +80,7 @@ func enqueueSomehow(t *testing.T, d dbtest.Database, o *outbox.Outbox, m outbox.
 	return id
 }
 
-func enqueueTx(t *testing.T, d dbtest.Database, o *outbox.Outbox, m outbox.Message, commit bool) outbox.MessageID {
+func enqueueTx(t *testing.T, d dbtest.Database, o *parts.Outbox, m outbox.Message, commit bool) outbox.MessageID {
 	t.Helper()
 	tx, err := d.SQL.BeginTx(t.Context(), nil)
 	if err != nil {

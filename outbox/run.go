@@ -12,29 +12,12 @@ import (
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// Run handles messages until ctx ends, then stops in order: handlers may finish within the grace
-// period, what has not started is released at once. It returns an error only if it cannot start:
-// an error in the registered handlers, or a schema that is missing, too old or too new; for a
-// server that takes no connections yet it waits. Afterwards it survives every outage of the
-// database. Call it once.
-func (o *Outbox) Run(ctx context.Context) error {
-	if err := o.handlers.start(); err != nil {
-		return err
-	}
-	if err := worker.AwaitSchema(ctx, o.log, o.db, !o.opts.StopWhenEmpty); err != nil && ctx.Err() == nil {
-		return err
-	}
-	return o.cleanup.Beside(ctx, func(ctx context.Context) error {
-		scheduler := worker.NewScheduler(worker.ScheduleConfig{DB: o.db, Sources: o.sources(), Logger: o.log})
-		return scheduler.Beside(ctx, func(ctx context.Context) error { return o.serve(ctx, worker.TimeSlice{}) })
-	})
-}
-
 // sources returns what a scheduler dispatches for the outbox.
 func (o *Outbox) sources() []worker.Source { return []worker.Source{bulkSource{o}} }
 
-// runSlice is Run until the time slice is over, and may be called again. It neither
-// checks the schema nor cleans up.
+// runSlice handles messages until ctx ends or the time slice is over, then stops in order: handlers
+// may finish within the grace period, what has not started is released at once. It returns an error
+// only for the registered handlers, survives every outage of the database, and may be called again.
 func (o *Outbox) runSlice(ctx context.Context, t worker.TimeSlice) error {
 	if err := o.handlers.start(); err != nil {
 		return err

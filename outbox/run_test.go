@@ -12,9 +12,10 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -37,7 +38,7 @@ func (f *fixture) start() (stop func()) {
 }
 
 // quick makes everything that waits wait less.
-func quick(o outbox.Options) outbox.Options {
+func quick(o worker.Options) worker.Options {
 	if o.Retry == nil {
 		o.Retry = &outbox.RetryPolicy{MaxAttempts: 3, Delay: func(int) time.Duration { return time.Millisecond }}
 	}
@@ -59,7 +60,7 @@ func (f *fixture) untilStatus(id outbox.Position, want outbox.Status) *outbox.In
 func TestRunRoutes(t *testing.T) { dbtest.Each(t, testRunRoutes) }
 
 func testRunRoutes(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, outbox.Options{StopWhenEmpty: true})
+	f := open(t, e, worker.Options{StopWhenEmpty: true})
 	var mu sync.Mutex
 	got := map[string][]string{}
 	for _, topic := range []string{"a", "A", "b"} {
@@ -86,7 +87,7 @@ func testRunRoutes(t *testing.T, e dbtest.Engine) {
 func TestRunGivesWholeMessage(t *testing.T) { dbtest.Each(t, testRunGivesWholeMessage) }
 
 func testRunGivesWholeMessage(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, outbox.Options{StopWhenEmpty: true})
+	f := open(t, e, worker.Options{StopWhenEmpty: true})
 	var got *outbox.Message
 	f.handle("t", func(ctx context.Context, m *outbox.Message) error {
 		if ctx.Err() != nil {
@@ -111,7 +112,7 @@ func testRunGivesWholeMessage(t *testing.T, e dbtest.Engine) {
 func TestRunRetriesAndFails(t *testing.T) { dbtest.Each(t, testRunRetriesAndFails) }
 
 func testRunRetriesAndFails(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, quick(outbox.Options{}))
+	f := open(t, e, quick(worker.Options{}))
 	var calls, attempts atomic.Int64
 	f.handle("t", func(_ context.Context, m *outbox.Message) error {
 		calls.Add(1)
@@ -130,7 +131,7 @@ func testRunRetriesAndFails(t *testing.T, e dbtest.Engine) {
 func TestRunOutcomes(t *testing.T) { dbtest.Each(t, testRunOutcomes) }
 
 func testRunOutcomes(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, quick(outbox.Options{}))
+	f := open(t, e, quick(worker.Options{}))
 	var snoozed atomic.Int64
 	f.handle("permanent", func(context.Context, *outbox.Message) error {
 		return fmt.Errorf("wrapped: %w", outbox.Permanent(errors.New("no such account")))
@@ -173,7 +174,7 @@ func testRunOutcomes(t *testing.T, e dbtest.Engine) {
 func TestRunPolicies(t *testing.T) { dbtest.Each(t, testRunPolicies) }
 
 func testRunPolicies(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, quick(outbox.Options{}))
+	f := open(t, e, quick(worker.Options{}))
 	var once, many atomic.Int64
 	at := func(int) time.Duration { return time.Millisecond }
 	f.Handle("once", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { once.Add(1); return errors.New("no") }),
@@ -197,14 +198,14 @@ func TestRunNoHandler(t *testing.T) { dbtest.Each(t, testRunNoHandler) }
 
 func testRunNoHandler(t *testing.T, e dbtest.Engine) {
 	var log lines
-	f := open(t, e, quick(outbox.Options{Logger: log.logger()}))
+	f := open(t, e, quick(worker.Options{Logger: log.logger()}))
 	f.handle("known", func(context.Context, *outbox.Message) error { return nil })
 	var ids []outbox.Position
 	for range 3 {
 		ids = append(ids, f.enqueue(outbox.Message{Topic: "forgotten"}))
 	}
 	f.start()
-	dbtest.Until(t, "all were looked at", func() bool { return f.Internal(access.Key{}).Component().Stats().Unhandled >= 3 })
+	dbtest.Until(t, "all were looked at", func() bool { return f.Component().Stats().Unhandled >= 3 })
 	dbtest.Until(t, "all are put back", func() bool { c, err := f.Count(f.ctx()); return err == nil && c.Scheduled == 3 })
 	for _, id := range ids {
 		if got := f.get(id); got.RetryCount != 0 || got.LastError != "" {
@@ -220,7 +221,7 @@ func testRunNoHandler(t *testing.T, e dbtest.Engine) {
 func TestRunJSON(t *testing.T) { dbtest.Each(t, testRunJSON) }
 
 func testRunJSON(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, quick(outbox.Options{}))
+	f := open(t, e, quick(worker.Options{}))
 	type order struct {
 		Number int `json:"number"`
 	}
@@ -246,7 +247,7 @@ func testRunJSON(t *testing.T, e dbtest.Engine) {
 func TestRunMiddleware(t *testing.T) { dbtest.Each(t, testRunMiddleware) }
 
 func testRunMiddleware(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, outbox.Options{StopWhenEmpty: true})
+	f := open(t, e, worker.Options{StopWhenEmpty: true})
 	var mu sync.Mutex
 	var order []string
 	wrap := func(name string) outbox.Middleware {
@@ -275,7 +276,7 @@ func testRunMiddleware(t *testing.T, e dbtest.Engine) {
 func TestRunTimeout(t *testing.T) { dbtest.Each(t, testRunTimeout) }
 
 func testRunTimeout(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, quick(outbox.Options{}))
+	f := open(t, e, quick(worker.Options{}))
 	f.Handle("t", outbox.HandlerFunc(func(ctx context.Context, _ *outbox.Message) error {
 		<-ctx.Done()
 		return ctx.Err()
@@ -291,7 +292,7 @@ func testRunTimeout(t *testing.T, e dbtest.Engine) {
 func TestRunOverdue(t *testing.T) {
 	t.Parallel()
 	var log lines
-	f := open(t, dbtest.Engine{Name: "sqlite", Open: dbtest.OpenSQLite}, quick(outbox.Options{Logger: log.logger()}))
+	f := open(t, dbtest.Engine{Name: "sqlite", Open: dbtest.OpenSQLite}, quick(worker.Options{Logger: log.logger()}))
 	release := make(chan struct{})
 	stuck := outbox.HandlerOptions{Timeout: time.Millisecond}
 	f.Handle("one", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { <-release; return nil }), stuck)
@@ -300,7 +301,7 @@ func TestRunOverdue(t *testing.T) {
 		f.enqueue(outbox.Message{Topic: topic})
 	}
 	f.start()
-	component := f.Internal(access.Key{}).Component()
+	component := f.Component()
 	dbtest.Until(t, "all are overdue", func() bool { return component.Stats().Overdue == 3 && len(component.Overdue()) == 3 })
 	for _, want := range [][]string{{"topic=one", "count=1"}, {"topic=two", "count=2"}} {
 		dbtest.Until(t, fmt.Sprintf("a line has %s", want), func() bool { // it is counted before
@@ -341,7 +342,7 @@ func testRunSchemaMissing(t *testing.T, e dbtest.Engine) {
 }
 
 // slow polls so rarely that only a wake-up can explain a delivery.
-func slow() outbox.Options { return outbox.Options{PollInterval: time.Hour} }
+func slow() worker.Options { return worker.Options{PollInterval: time.Hour} }
 
 // deliver starts f, waits until it sleeps, and calls enqueue; the message must
 // arrive although no poll is near.
@@ -380,7 +381,7 @@ func TestRunIsWokenAcross(t *testing.T) { dbtest.Each(t, testRunIsWokenAcross) }
 
 func testRunIsWokenAcross(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, slow())
-	other := outbox.New(f.db.Another(t), outbox.Options{})
+	other := parts.NewOutbox(f.db.Another(t), worker.Options{})
 	deliver(t, f, func() error {
 		_, err := other.Enqueue(f.ctx(), outbox.Message{Topic: "t"})
 		return err
@@ -391,7 +392,7 @@ func testRunIsWokenAcross(t *testing.T, e dbtest.Engine) {
 func TestRunIsWokenByTransaction(t *testing.T) { dbtest.Each(t, testRunIsWokenByTransaction) }
 
 func testRunIsWokenByTransaction(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, outbox.Options{PollInterval: 250 * time.Millisecond}) // an open transaction may hide from a waiter: one poll finds it
+	f := open(t, e, worker.Options{PollInterval: 250 * time.Millisecond}) // an open transaction may hide from a waiter: one poll finds it
 	deliver(t, f, func() error {
 		tx := f.begin()
 		if _, err := f.EnqueueTx(f.ctx(), tx, outbox.Message{Topic: "t"}); err != nil {
@@ -425,14 +426,14 @@ func testRunLongHandler(t *testing.T, e dbtest.Engine) {
 
 // runLong handles one message for longer than its lease, while a rival waits for it.
 func runLong(t *testing.T, e dbtest.Engine) (calls int64, got *outbox.Info) {
-	f := open(t, e, quick(outbox.Options{Lease: longLease}))
+	f := open(t, e, quick(worker.Options{Lease: longLease}))
 	var ran atomic.Int64
 	f.handle("t", func(ctx context.Context, _ *outbox.Message) error {
 		ran.Add(1)
 		return engine.Sleep(ctx, 7*time.Second)
 	})
 	id := f.enqueue(outbox.Message{})
-	rival := outbox.New(f.db.Another(t), quick(outbox.Options{Lease: longLease}))
+	rival := parts.NewOutbox(f.db.Another(t), quick(worker.Options{Lease: longLease}))
 	rival.Handle("t", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { ran.Add(1); return nil }))
 	defer f.start()()
 	dbtest.Until(t, "the handler runs", func() bool { return ran.Load() > 0 })
@@ -446,14 +447,14 @@ func runLong(t *testing.T, e dbtest.Engine) (calls int64, got *outbox.Info) {
 func TestRunTakesOverFromCrashed(t *testing.T) { dbtest.Each(t, testRunTakesOverFromCrashed) }
 
 func testRunTakesOverFromCrashed(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, quick(outbox.Options{}))
+	f := open(t, e, quick(worker.Options{}))
 	f.enqueueN(3)
 	f.claimShort(3) // and is never heard of again
 	f.handle("t", func(context.Context, *outbox.Message) error { return nil })
 	f.start()
 	f.db.Pass(short + 20*time.Millisecond)
 	dbtest.Until(t, "all are done", func() bool { c, err := f.Count(f.ctx()); return err == nil && c.Done == 3 })
-	if n := f.Internal(access.Key{}).Component().Stats().Reaped; n != 3 {
+	if n := f.Component().Stats().Reaped; n != 3 {
 		t.Fatalf("reaped %d", n)
 	}
 }
@@ -462,7 +463,7 @@ func testRunTakesOverFromCrashed(t *testing.T, e dbtest.Engine) {
 func TestDrainTakesOverFromCrashed(t *testing.T) { dbtest.Each(t, testDrainTakesOverFromCrashed) }
 
 func testDrainTakesOverFromCrashed(t *testing.T, e dbtest.Engine) {
-	o := quick(outbox.Options{StopWhenEmpty: true})
+	o := quick(worker.Options{StopWhenEmpty: true})
 	o.PollInterval = time.Hour
 	f := open(t, e, o)
 	f.enqueueN(3)
@@ -480,7 +481,7 @@ func testDrainTakesOverFromCrashed(t *testing.T, e dbtest.Engine) {
 func TestRunStopsGracefully(t *testing.T) { dbtest.Each(t, testRunStopsGracefully) }
 
 func testRunStopsGracefully(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, outbox.Options{Concurrency: 2, Lease: time.Hour, Grace: 20 * time.Second})
+	f := open(t, e, worker.Options{Concurrency: 2, Lease: time.Hour, Grace: 20 * time.Second})
 	var begun atomic.Int64
 	running, finish := make(chan struct{}, 10), make(chan struct{})
 	f.handle("t", func(context.Context, *outbox.Message) error {
@@ -512,7 +513,7 @@ func testRunManyWorkers(t *testing.T, e dbtest.Engine) {
 	seen := map[outbox.MessageID]int{}
 	var all []*fixture
 	for range workers {
-		o := outbox.New(db.Another(t), quick(outbox.Options{Concurrency: 4}))
+		o := parts.NewOutbox(db.Another(t), quick(worker.Options{Concurrency: 4}))
 		f := &fixture{Outbox: o, t: t, db: db}
 		f.handle("t", func(_ context.Context, m *outbox.Message) error {
 			mu.Lock()
@@ -542,7 +543,7 @@ func testRunManyWorkers(t *testing.T, e dbtest.Engine) {
 func TestRunServesQueues(t *testing.T) { dbtest.Each(t, testRunServesQueues) }
 
 func testRunServesQueues(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, outbox.Options{Queues: []string{"a", "b"}, StopWhenEmpty: true})
+	f := open(t, e, worker.Options{Queues: []string{"a", "b"}, StopWhenEmpty: true})
 	var n atomic.Int64
 	f.handle("t", func(context.Context, *outbox.Message) error { n.Add(1); return nil })
 	for _, q := range []string{"a", "b", "c", ""} {
@@ -558,7 +559,7 @@ func testRunServesQueues(t *testing.T, e dbtest.Engine) {
 func TestRunFailsWhatKillsItsWorker(t *testing.T) { dbtest.Each(t, testRunFailsWhatKillsItsWorker) }
 
 func testRunFailsWhatKillsItsWorker(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, quick(outbox.Options{}))
+	f := open(t, e, quick(worker.Options{}))
 	id := f.enqueue(outbox.Message{})
 	for range 1 + 3 { // the first is not counted
 		f.claimShort(1)
@@ -578,7 +579,7 @@ func TestRunNeverConcurrentlyForOneMessage(t *testing.T) {
 }
 
 func testRunNeverConcurrentlyForOneMessage(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, quick(outbox.Options{Concurrency: 16, Retry: &outbox.RetryPolicy{Delay: func(int) time.Duration { return 0 }}}))
+	f := open(t, e, quick(worker.Options{Concurrency: 16, Retry: &outbox.RetryPolicy{Delay: func(int) time.Duration { return 0 }}}))
 	var busy sync.Map
 	f.handle("t", func(_ context.Context, m *outbox.Message) error {
 		if _, twice := busy.LoadOrStore(m.ID, true); twice {

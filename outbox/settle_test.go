@@ -10,6 +10,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -17,7 +18,7 @@ import (
 func TestAck(t *testing.T) { dbtest.Each(t, testAck) }
 
 func testAck(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, outbox.Options{Worker: "worker-7"})
+	f := open(t, e, worker.Options{Worker: "worker-7"})
 	f.enqueueN(3)
 	owner, msgs := f.claimExactly(3)
 	f.touched(2)(f.Ack(f.ctx(), owner, msgs[0].Position, msgs[2].Position))

@@ -12,9 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -42,14 +43,14 @@ func stress(t *testing.T, d dbtest.Database, n int) {
 	ctx, stop := context.WithCancel(t.Context())
 	var producers, workers sync.WaitGroup
 	for i := range stressProducers {
-		o := outbox.New(d.Another(t), outbox.Options{})
+		o := parts.NewOutbox(d.Another(t), worker.Options{})
 		producers.Go(func() { w.produce(o, rand.New(rand.NewPCG(1, uint64(i)))) })
 	}
 	for i := range stressLoops {
 		workers.Go(func() { w.loop(ctx, rand.New(rand.NewPCG(2, uint64(i)))) })
 	}
 	for i := range stressHands {
-		o := outbox.New(d.Another(t), outbox.Options{})
+		o := parts.NewOutbox(d.Another(t), worker.Options{})
 		workers.Go(func() { w.byHand(ctx, o, rand.New(rand.NewPCG(3, uint64(i)))) })
 	}
 	producers.Wait()
@@ -122,7 +123,7 @@ func (w *stressWorld) enough() bool {
 }
 
 // produce enqueues alone, in batches and in transactions, some of which roll back.
-func (w *stressWorld) produce(o *outbox.Outbox, rng *rand.Rand) {
+func (w *stressWorld) produce(o *parts.Outbox, rng *rand.Rand) {
 	for !w.enough() && !w.t.Failed() {
 		msgs := make([]outbox.Message, 1+rng.IntN(20))
 		for i := range msgs {
@@ -141,7 +142,7 @@ func (w *stressWorld) produce(o *outbox.Outbox, rng *rand.Rand) {
 	}
 }
 
-func (w *stressWorld) produceTx(o *outbox.Outbox, msgs []outbox.Message, commit bool) {
+func (w *stressWorld) produceTx(o *parts.Outbox, msgs []outbox.Message, commit bool) {
 	tx, err := w.d.SQL.BeginTx(w.t.Context(), nil)
 	if err != nil {
 		w.t.Error(err)
@@ -175,7 +176,7 @@ func (w *stressWorld) produced(ids []outbox.MessageID, err error, committed bool
 func (w *stressWorld) loop(ctx context.Context, rng *rand.Rand) {
 	for ctx.Err() == nil && !w.t.Failed() {
 		db := w.d.Another(w.t)
-		o := outbox.New(db, outbox.Options{Logger: slog.New(slog.DiscardHandler), Concurrency: 4, BatchSize: 20, Grace: 20 * time.Second, PollInterval: 50 * time.Millisecond,
+		o := parts.NewOutbox(db, worker.Options{Logger: slog.New(slog.DiscardHandler), Concurrency: 4, BatchSize: 20, Grace: 20 * time.Second, PollInterval: 50 * time.Millisecond,
 			Retry: &outbox.RetryPolicy{Delay: func(int) time.Duration { return 5 * time.Millisecond }}})
 		ctx, stop := context.WithCancel(ctx)
 		var mu sync.Mutex // of rng and left
@@ -192,7 +193,7 @@ func (w *stressWorld) loop(ctx context.Context, rng *rand.Rand) {
 			w.t.Error(err)
 		}
 		stop()
-		counts := o.Internal(access.Key{}).Component().Stats()
+		counts := o.Component().Stats()
 		w.mu.Lock()
 		w.acked += counts.Acked
 		w.failed += counts.Failed
@@ -230,7 +231,7 @@ func (w *stressWorld) handle(ctx context.Context, m *outbox.Message, rng *rand.R
 
 // byHand claims under a short lease and acks, abandons, releases, fails,
 // extends or forgets what it got, in parts.
-func (w *stressWorld) byHand(ctx context.Context, o *outbox.Outbox, rng *rand.Rand) {
+func (w *stressWorld) byHand(ctx context.Context, o *parts.Outbox, rng *rand.Rand) {
 	for ctx.Err() == nil && !w.t.Failed() {
 		owner := outbox.NewOwnerToken()
 		h := &holder{until: time.Now().Add(shortLease)}
@@ -255,7 +256,7 @@ func (w *stressWorld) byHand(ctx context.Context, o *outbox.Outbox, rng *rand.Ra
 	}
 }
 
-func (w *stressWorld) settle(o *outbox.Outbox, owner outbox.OwnerToken, h *holder, part []*outbox.Message, rng *rand.Rand) {
+func (w *stressWorld) settle(o *parts.Outbox, owner outbox.OwnerToken, h *holder, part []*outbox.Message, rng *rand.Rand) {
 	ids := make([]outbox.Position, len(part))
 	for i, m := range part {
 		ids[i] = m.Position
@@ -305,7 +306,7 @@ func (w *stressWorld) settle(o *outbox.Outbox, owner outbox.OwnerToken, h *holde
 
 // awaitMostlyDone waits until little is left to do.
 func (w *stressWorld) awaitMostlyDone(ctx context.Context) {
-	o := outbox.New(w.d.DB, outbox.Options{})
+	o := parts.NewOutbox(w.d.DB, worker.Options{})
 	for !w.t.Failed() {
 		c, err := o.Count(ctx)
 		if err != nil {
@@ -323,7 +324,7 @@ func (w *stressWorld) awaitMostlyDone(ctx context.Context) {
 func (w *stressWorld) drain() {
 	for !w.t.Failed() {
 		w.d.Pass(2 * shortLease)
-		o := outbox.New(w.d.DB, outbox.Options{StopWhenEmpty: true})
+		o := parts.NewOutbox(w.d.DB, worker.Options{StopWhenEmpty: true})
 		o.Handle("t", outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
 			h := &holder{ctx: ctx}
 			w.hold(m, h)
@@ -339,7 +340,7 @@ func (w *stressWorld) drain() {
 		if err := o.Run(w.t.Context()); err != nil {
 			w.t.Fatal(err)
 		}
-		w.acked += o.Internal(access.Key{}).Component().Stats().Acked
+		w.acked += o.Component().Stats().Acked
 		c, err := o.Count(w.t.Context())
 		if err != nil {
 			w.t.Fatal(err)
@@ -352,7 +353,7 @@ func (w *stressWorld) drain() {
 
 func (w *stressWorld) check() {
 	ctx := w.t.Context()
-	o := outbox.New(w.d.DB, outbox.Options{})
+	o := parts.NewOutbox(w.d.DB, worker.Options{})
 	c, err := o.Count(ctx)
 	if err != nil {
 		w.t.Fatal(err)

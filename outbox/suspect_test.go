@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -300,7 +300,7 @@ func testSuspectsInSQL(t *testing.T, e dbtest.Engine) {
 func TestRunSuspects(t *testing.T) { dbtest.Each(t, testRunSuspects) }
 
 func testRunSuspects(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, quick(outbox.Options{StopWhenEmpty: true}))
+	f := open(t, e, quick(worker.Options{StopWhenEmpty: true}))
 	ids := f.enqueueN(30)
 	f.claimExactly(30)
 	f.lapse()
@@ -311,7 +311,7 @@ func testRunSuspects(t *testing.T, e dbtest.Engine) {
 	}
 	f.counts(outbox.Counts{Done: 35})
 	f.uncounted(ids)
-	if c := f.Internal(access.Key{}).Component().Stats(); c.Claimed != 35 || c.Reaped != 30 {
+	if c := f.Component().Stats(); c.Claimed != 35 || c.Reaped != 30 {
 		t.Fatalf("%+v", c)
 	}
 }
@@ -321,7 +321,7 @@ func testRunSuspects(t *testing.T, e dbtest.Engine) {
 func TestRunSuspectsAlone(t *testing.T) { dbtest.Each(t, testRunSuspectsAlone) }
 
 func testRunSuspectsAlone(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, quick(outbox.Options{Queues: []string{outbox.DefaultQueue, "other"}}))
+	f := open(t, e, quick(worker.Options{Queues: []string{outbox.DefaultQueue, "other"}}))
 	ids := f.enqueueN(20)
 	f.claimExactly(20)
 	var suspects, others atomic.Int64 // that run
@@ -344,7 +344,7 @@ func testRunSuspectsAlone(t *testing.T, e dbtest.Engine) {
 	f.start()
 	<-busy
 	f.exec(fmt.Sprintf("UPDATE %s SET locked_until = %s WHERE lo = %d", f.db.Table("outbox_claim"), f.past(), ids[0]))
-	dbtest.Until(t, "the suspects are back", func() bool { return f.Internal(access.Key{}).Component().Stats().Reaped == 20 })
+	dbtest.Until(t, "the suspects are back", func() bool { return f.Component().Stats().Reaped == 20 })
 	for range 30 {
 		f.enqueue(outbox.Message{Topic: "other", Queue: "other"})
 	}

@@ -13,13 +13,15 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
 // inBubble runs test on SQLite under a fake clock: the process's clock is the
 // database's (D-1), so hours pass in moments.
-func inBubble(t *testing.T, opts outbox.Options, test func(t *testing.T, ctx context.Context, o *outbox.Outbox)) {
-	inBubbleOn(t, func(t *testing.T, ctx context.Context, db engine.DB) { test(t, ctx, outbox.New(db, opts)) })
+func inBubble(t *testing.T, opts worker.Options, test func(t *testing.T, ctx context.Context, o *parts.Outbox)) {
+	inBubbleOn(t, func(t *testing.T, ctx context.Context, db engine.DB) { test(t, ctx, parts.NewOutbox(db, opts)) })
 }
 
 // inBubbleOn is inBubble for a test that needs the database.
@@ -37,7 +39,7 @@ func inBubbleOn(t *testing.T, test func(t *testing.T, ctx context.Context, db en
 }
 
 // run runs o until the returned function is called.
-func run(t *testing.T, o *outbox.Outbox) (stop func()) {
+func run(t *testing.T, o *parts.Outbox) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- o.Run(ctx) }()
@@ -51,7 +53,7 @@ func run(t *testing.T, o *outbox.Outbox) (stop func()) {
 
 // D-14, D-1, OBX-062, OBX-065: the default policy, by the clock.
 func TestTenAttemptsWithGrowingPauses(t *testing.T) {
-	inBubble(t, outbox.Options{Retry: &outbox.RetryPolicy{MaxAttempts: 10}}, func(t *testing.T, ctx context.Context, o *outbox.Outbox) {
+	inBubble(t, worker.Options{Retry: &outbox.RetryPolicy{MaxAttempts: 10}}, func(t *testing.T, ctx context.Context, o *parts.Outbox) {
 		var at []time.Time
 		o.Handle("t", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
 			at = append(at, time.Now())
@@ -80,7 +82,7 @@ func TestTenAttemptsWithGrowingPauses(t *testing.T) {
 // D-11, OBX-012: a message due in ten minutes is handled then, not earlier and
 // not a poll later.
 func TestDueInTenMinutes(t *testing.T) {
-	inBubble(t, outbox.Options{PollInterval: time.Minute}, func(t *testing.T, ctx context.Context, o *outbox.Outbox) {
+	inBubble(t, worker.Options{PollInterval: time.Minute}, func(t *testing.T, ctx context.Context, o *parts.Outbox) {
 		var handled time.Time
 		o.Handle("t", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { handled = time.Now(); return nil }))
 		due := time.Now().Add(10 * time.Minute).UTC()
@@ -98,7 +100,7 @@ func TestDueInTenMinutes(t *testing.T) {
 
 // D-25: Run deletes old messages by itself.
 func TestRunCleansUp(t *testing.T) {
-	inBubble(t, outbox.Options{Retention: time.Minute, Retry: &outbox.RetryPolicy{MaxAttempts: 1}}, func(t *testing.T, ctx context.Context, o *outbox.Outbox) {
+	inBubble(t, worker.Options{Retention: time.Minute, Retry: &outbox.RetryPolicy{MaxAttempts: 1}}, func(t *testing.T, ctx context.Context, o *parts.Outbox) {
 		o.Handle("good", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }))
 		o.Handle("bad", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return errors.New("no") }))
 		for _, topic := range []string{"good", "good", "bad"} {
@@ -141,7 +143,7 @@ func TestTheFarFutureIsSleptThrough(t *testing.T) {
 		defer func() { _ = db.Close() }()
 		dbtest.Migrate(t, db)
 		var looks atomic.Int64
-		o := outbox.New(reads{db, "outbox/next_due", &looks}, outbox.Options{})
+		o := parts.NewOutbox(reads{db, "outbox/next_due", &looks}, worker.Options{})
 		if _, err := o.Enqueue(t.Context(), outbox.Message{Topic: "t", Due: time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)}); err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -18,7 +20,7 @@ import (
 func TestUniqueAtOnce(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
-		boxes := []*outbox.Outbox{f.Outbox, outbox.New(f.db, outbox.Options{}), outbox.New(f.db, outbox.Options{})}
+		boxes := []*parts.Outbox{f.Outbox, parts.NewOutbox(f.db, worker.Options{}), parts.NewOutbox(f.db, worker.Options{})}
 		for round := range 3 {
 			ids, duplicate := make([]outbox.MessageID, 64), make([]bool, 64)
 			var wg sync.WaitGroup
@@ -52,7 +54,7 @@ func TestUniqueAtOnce(t *testing.T) {
 func TestUniqueBatchesAtOnce(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
-		box := outbox.New(f.db, outbox.Options{})
+		box := parts.NewOutbox(f.db, worker.Options{})
 		var wg sync.WaitGroup
 		for i := range 8 {
 			wg.Go(func() {
@@ -82,7 +84,7 @@ func TestUniqueBatchesAtOnce(t *testing.T) {
 func TestUniqueAgainAfterAnUnknownCommit(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
-		f.Outbox = outbox.New(&forgetful{DB: f.db.DB}, outbox.Options{})
+		f.Outbox = parts.NewOutbox(&forgetful{DB: f.db.DB}, worker.Options{})
 		m := keyed("1", outbox.UniqueOptions{})
 		id, _, err := f.tryPut(m)
 		if !errors.Is(err, engine.ErrCommitUnknown) {
@@ -155,7 +157,7 @@ func strangerID(e dbtest.Engine) string {
 // D-212: the clean-up deletes keys with their messages, but for those of a period that is not over.
 func TestUniqueKeysAreCleanedUp(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
-		f := open(t, e, outbox.Options{Retention: time.Millisecond})
+		f := open(t, e, worker.Options{Retention: time.Millisecond})
 		for key, period := range map[string]time.Duration{"none": 0, "short": time.Microsecond, "long": time.Hour, "over": time.Hour} {
 			f.put(outbox.Message{Topic: "t", UniqueKey: key, Unique: &outbox.UniqueOptions{Period: period}}, false)
 		}

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -59,7 +59,7 @@ func TestUniqueCostsOthersNothing(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		names := &namingDB{DB: f.db.DB}
-		f.Outbox = outbox.New(names, outbox.Options{})
+		f.Outbox = parts.NewOutbox(names, worker.Options{})
 		if _, err := f.EnqueueBatch(f.ctx(), []outbox.Message{{Topic: "t"}, {Topic: "t"}}); err != nil {
 			t.Fatal(err)
 		}
@@ -150,9 +150,9 @@ func mustParse(t *testing.T, id string) outbox.MessageID {
 // its own process as others are.
 func TestUniqueIsObserved(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
-		f := open(t, e, outbox.Options{StopWhenEmpty: true})
+		f := open(t, e, worker.Options{StopWhenEmpty: true})
 		enqueued, handled := 0, 0
-		f.Internal(access.Key{}).Component().Observe(&worker.Observer{Enqueued: func(_, _ string, n int) { enqueued += n }})
+		f.Component().Observe(&worker.Observer{Enqueued: func(_, _ string, n int) { enqueued += n }})
 		f.Handle("t", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { handled++; return nil }))
 		f.put(keyed("1", outbox.UniqueOptions{}), false)
 		f.put(keyed("1", outbox.UniqueOptions{}), true)

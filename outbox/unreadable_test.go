@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -76,7 +76,7 @@ func TestUnreadableFailsAlone(t *testing.T) { dbtest.Each(t, testUnreadableFails
 
 func testUnreadableFailsAlone(t *testing.T, e dbtest.Engine) {
 	readable(t, e)
-	f := open(t, e, quick(outbox.Options{StopWhenEmpty: true}))
+	f := open(t, e, quick(worker.Options{StopWhenEmpty: true}))
 	good, bad := f.damaged(40)
 	f.handle("t", func(_ context.Context, m *outbox.Message) error {
 		if bad[m.Position] != "" {
@@ -89,7 +89,7 @@ func testUnreadableFailsAlone(t *testing.T, e dbtest.Engine) {
 	}
 	f.failedUnread(bad)
 	f.counts(outbox.Counts{Done: int64(len(good)), Failed: int64(len(bad))})
-	if c := f.Internal(access.Key{}).Component().Stats(); c.Errors > 0 {
+	if c := f.Component().Stats(); c.Errors > 0 {
 		t.Errorf("%d exchanges failed", c.Errors)
 	}
 }

@@ -36,10 +36,8 @@ func (o *Outbox) observers() worker.Observers {
 	return nil
 }
 
-// AddHeaders adds the headers that f returns to every message that is enqueued from now
-// on. Headers that a message has already stay as they are. What would make them too
-// large is left out.
-func (o *Outbox) AddHeaders(f HeaderFunc) {
+// AddHeaders adds the headers that f returns to every message that is enqueued from now on.
+func (o component) AddHeaders(f HeaderFunc) {
 	all := []HeaderFunc{f}
 	if known := o.watch.headers.Load(); known != nil {
 		all = append(append([]HeaderFunc{}, *known...), f)

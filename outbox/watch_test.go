@@ -10,21 +10,21 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/test/outboxtest"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
-func observe(o *outbox.Outbox, w *outboxtest.Watcher) {
+func observe(o *parts.Outbox, w *outboxtest.Watcher) {
 	seen := w.Observer()
-	o.Internal(access.Key{}).Component().Observe(&seen)
+	o.Component().Observe(&seen)
 }
 
 // watched is a fixture whose observer sees everything.
-func watched(t *testing.T, e dbtest.Engine, o outbox.Options) (*fixture, *outboxtest.Watcher) {
+func watched(t *testing.T, e dbtest.Engine, o worker.Options) (*fixture, *outboxtest.Watcher) {
 	t.Helper()
 	f, w := open(t, e, quick(o)), outboxtest.NewWatcher()
 	observe(f.Outbox, w)
@@ -35,7 +35,7 @@ func watched(t *testing.T, e dbtest.Engine, o outbox.Options) (*fixture, *outbox
 func TestObserveEnqueued(t *testing.T) { dbtest.Each(t, testObserveEnqueued) }
 
 func testObserveEnqueued(t *testing.T, e dbtest.Engine) {
-	f, w := watched(t, e, outbox.Options{})
+	f, w := watched(t, e, worker.Options{})
 	f.enqueue(outbox.Message{Topic: "single"})
 	batch := []outbox.Message{{Topic: "a"}, {Topic: "a"}, {Topic: "b"}, {Topic: "a"}, {Topic: "a", Queue: "other"}}
 	if _, err := f.EnqueueBatch(f.ctx(), batch); err != nil {
@@ -76,7 +76,7 @@ func testObserveEnqueued(t *testing.T, e dbtest.Engine) {
 func TestObserveOutcomes(t *testing.T) { dbtest.Each(t, testObserveOutcomes) }
 
 func testObserveOutcomes(t *testing.T, e dbtest.Engine) {
-	f, w := watched(t, e, outbox.Options{StopWhenEmpty: true})
+	f, w := watched(t, e, worker.Options{StopWhenEmpty: true})
 	twice := func(err error) func(context.Context, *outbox.Message) error {
 		n := 0
 		return func(context.Context, *outbox.Message) error {
@@ -98,7 +98,7 @@ func testObserveOutcomes(t *testing.T, e dbtest.Engine) {
 		return worker.ErrSettled
 	})
 	f.handle("paused", func(context.Context, *outbox.Message) error { return nil })
-	if _, err := f.Internal(access.Key{}).Pauses().Pause(f.ctx(), pause.Topic, "paused", ""); err != nil {
+	if _, err := f.Pauses().Pause(f.ctx(), pause.Topic, "paused", ""); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]string{
@@ -140,7 +140,7 @@ func testObserveOutcomes(t *testing.T, e dbtest.Engine) {
 func TestObserveAttempts(t *testing.T) { dbtest.Each(t, testObserveAttempts) }
 
 func testObserveAttempts(t *testing.T, e dbtest.Engine) {
-	f, w := watched(t, e, outbox.Options{StopWhenEmpty: true, Queues: []string{"other"}, Concurrency: 1, Retry: &outbox.RetryPolicy{Delay: func(int) time.Duration { return 0 }}})
+	f, w := watched(t, e, worker.Options{StopWhenEmpty: true, Queues: []string{"other"}, Concurrency: 1, Retry: &outbox.RetryPolicy{Delay: func(int) time.Duration { return 0 }}})
 	const took = 20 * time.Millisecond
 	f.handle("t", func(_ context.Context, m *outbox.Message) error {
 		time.Sleep(took)
@@ -178,7 +178,7 @@ func testObserveAttempts(t *testing.T, e dbtest.Engine) {
 func TestObserveExhausted(t *testing.T) { dbtest.Each(t, testObserveExhausted) }
 
 func testObserveExhausted(t *testing.T, e dbtest.Engine) {
-	f, w := watched(t, e, outbox.Options{StopWhenEmpty: true})
+	f, w := watched(t, e, worker.Options{StopWhenEmpty: true})
 	f.handle("t", func(context.Context, *outbox.Message) error { t.Error("it ran"); return nil })
 	id := f.enqueue(outbox.Message{})
 	for range 3 {
@@ -200,7 +200,7 @@ func TestObserveLostAndReleased(t *testing.T) { dbtest.Each(t, testObserveLostAn
 
 func testObserveLostAndReleased(t *testing.T, e dbtest.Engine) {
 	// The lease outlasts the stop, which waits for a handler for two seconds; a loss shows after a third of it.
-	f, w := watched(t, e, outbox.Options{Concurrency: 2, Lease: 9 * time.Second, Grace: time.Millisecond})
+	f, w := watched(t, e, worker.Options{Concurrency: 2, Lease: 9 * time.Second, Grace: time.Millisecond})
 	begun, let := make(chan struct{}, 10), make(chan struct{})
 	f.handle("lost", func(ctx context.Context, _ *outbox.Message) error {
 		begun <- struct{}{}
@@ -249,7 +249,7 @@ func testObserveLostAndReleased(t *testing.T, e dbtest.Engine) {
 func TestObserveOutcomesOneByOne(t *testing.T) { dbtest.Each(t, testObserveOutcomesOneByOne) }
 
 func testObserveOutcomesOneByOne(t *testing.T, e dbtest.Engine) {
-	f, w := watched(t, e, outbox.Options{StopWhenEmpty: true})
+	f, w := watched(t, e, worker.Options{StopWhenEmpty: true})
 	var given, handled atomic.Int32
 	f.HandleBatch("t", func(ctx context.Context, all []*outbox.Message) []error {
 		if handled.Add(1) > 1 {
@@ -284,7 +284,7 @@ func TestObserveLateOutcomes(t *testing.T) { dbtest.Each(t, testObserveLateOutco
 func testObserveLateOutcomes(t *testing.T, e dbtest.Engine) {
 	for name, returned := range map[string]error{"acked": nil, "failed": outbox.Permanent(errors.New("no")), "retried": errors.New("not yet")} {
 		t.Run(name, func(t *testing.T) {
-			f, w := watched(t, e, outbox.Options{StopWhenEmpty: true})
+			f, w := watched(t, e, worker.Options{StopWhenEmpty: true})
 			f.handle("late", func(context.Context, *outbox.Message) error {
 				_, err := f.db.SQL.ExecContext(f.ctx(), "DELETE FROM "+f.db.Table("outbox_claim")) // as if another had reaped and handled it
 				return errors.Join(err, returned)
@@ -311,7 +311,7 @@ func testObserveLateOutcomes(t *testing.T, e dbtest.Engine) {
 func TestObserveReaped(t *testing.T) { dbtest.Each(t, testObserveReaped) }
 
 func testObserveReaped(t *testing.T, e dbtest.Engine) {
-	f, w := watched(t, e, outbox.Options{StopWhenEmpty: true})
+	f, w := watched(t, e, worker.Options{StopWhenEmpty: true})
 	f.handle("t", func(context.Context, *outbox.Message) error { return nil })
 	f.enqueueN(3)
 	f.claimShort(3)
@@ -327,7 +327,7 @@ func testObserveReaped(t *testing.T, e dbtest.Engine) {
 func TestSeveralObservers(t *testing.T) { dbtest.Each(t, testSeveralObservers) }
 
 func testSeveralObservers(t *testing.T, e dbtest.Engine) {
-	f, w := watched(t, e, outbox.Options{StopWhenEmpty: true})
+	f, w := watched(t, e, worker.Options{StopWhenEmpty: true})
 	second := outboxtest.NewWatcher()
 	observe(f.Outbox, second)
 	f.handle("t", func(context.Context, *outbox.Message) error { return nil })

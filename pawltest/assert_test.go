@@ -138,7 +138,7 @@ func TestInAHandlersTransaction(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, open func(testing.TB, ...pawltest.Options) *pawltest.DB) {
 		d := open(t)
-		d.Inbox.HandleTx("paid", func(ctx context.Context, tx outbox.Tx, _ *inbox.Message) error {
+		d.HandleInboxTx("paid", func(ctx context.Context, tx outbox.Tx, _ *inbox.Message) error {
 			if _, err := d.Outbox.EnqueueTx(ctx, tx, outbox.Message{Topic: "ship"}); err != nil {
 				return err
 			}

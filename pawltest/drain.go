@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -143,26 +142,17 @@ func (d *DB) drain(ctx context.Context, r *Drained) error {
 }
 
 // fire moves what is due into the outbox, and does the steps of bulk acts that are due.
-func (d *DB) fire(ctx context.Context, r *Drained) (int64, error) {
-	timers, err := fireAll(ctx, d.Timers.Internal(access.Key{}).Sources)
-	r.Timers += timers
-	if err != nil {
-		return 0, err
-	}
-	jobs, err := fireAll(ctx, d.Jobs.Internal(access.Key{}).Sources)
-	r.Jobs += jobs
-	if err != nil {
-		return 0, err
-	}
-	steps, err := fireAll(ctx, d.Outbox.Internal(access.Key{}).Component().Sources)
-	return timers + jobs + steps, err
-}
-
-func fireAll(ctx context.Context, sources []worker.Source) (total int64, err error) {
-	for _, a := range sources {
+func (d *DB) fire(ctx context.Context, r *Drained) (total int64, err error) {
+	for _, source := range d.process.Sources() {
 		for n := int64(1); n > 0; total += n {
-			if n, err = a.Dispatch(ctx); err != nil {
-				return total, fmt.Errorf("%s: %w", a.Name(), err)
+			if n, err = source.Dispatch(ctx); err != nil {
+				return total, fmt.Errorf("%s: %w", source.Name(), err)
+			}
+			switch source.Name() {
+			case "timers":
+				r.Timers += n
+			case "jobs":
+				r.Jobs += n
 			}
 		}
 	}

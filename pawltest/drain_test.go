@@ -58,7 +58,7 @@ func TestDrainHandlesEverythingDue(t *testing.T) {
 			_, err := d.Inbox.Enqueue(ctx, inbox.Message{Key: inbox.Key{Source: "s", MessageID: fmt.Sprint(chain.Add(1))}, Topic: "inbound"})
 			return err
 		}))
-		d.Inbox.Handle("inbound", func(ctx context.Context, _ *inbox.Message) error {
+		d.HandleInbox("inbound", func(ctx context.Context, _ *inbox.Message) error {
 			_, err := d.Outbox.Enqueue(ctx, outbox.Message{Topic: "slow", Queue: "slow"})
 			return err
 		})
@@ -193,7 +193,7 @@ func TestDrainTellsDeadMessagesOfTheInbox(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, open opener) {
 		d := open(t, pawltest.Options{Pawl: pawl.Options{Inbox: inbox.Options{Retry: &outbox.RetryPolicy{MaxAttempts: 1}, Queue: "inbound"}}})
-		d.Inbox.Handle("paid", func(context.Context, *inbox.Message) error { return errors.New("no such order") })
+		d.HandleInbox("paid", func(context.Context, *inbox.Message) error { return errors.New("no such order") })
 		_, err := d.Inbox.Enqueue(t.Context(), inbox.Message{Key: inbox.Key{Source: "bank", MessageID: "1"}, Topic: "paid"})
 		check(t, err)
 		fails(t, func(t testing.TB) { d.MustDrain(t) }, "messages left: 1", "paid", "failed for good: no such order", "\t\tmessage is dead")

@@ -73,7 +73,7 @@ type Options struct {
 	// TopicOf returns the topic of an event instead.
 	TopicOf func(Event) string
 	// MaxBody is the largest body in bytes, default 1 MiB. The inbox has a limit, too; see
-	// outbox.Options.MaxPayload.
+	// pawl.Options.MaxPayload.
 	MaxBody int64
 	// Headers are names of headers that are stored besides content-type, traceparent, tracestate
 	// and baggage, in lower case. They are not verified. A value of more than 2 KiB is left out.

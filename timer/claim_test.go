@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
@@ -299,7 +298,7 @@ func TestSelfDispatch(t *testing.T) { dbtest.Each(t, testSelfDispatch) }
 
 func testSelfDispatch(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, timer.Options{SelfDispatch: true})
-	if n := len(f.Internal(access.Key{}).Sources); n != 0 {
+	if n := len(f.Sources); n != 0 {
 		t.Fatalf("%d sources", n)
 	}
 	ids := f.putN(1)

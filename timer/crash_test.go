@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/outbox"
@@ -63,7 +62,7 @@ func testCrashAtCalls(t *testing.T, e dbtest.Engine) {
 				f := open(t, e)
 				ids := f.putN(50)
 				d := &faulty{DB: f.db.DB, op: op, after: after}
-				broken := on(t, f.db, d, sleepy())
+				broken := on(t, f.db, d, timer.Options{}).sleepy()
 				broken.run()
 				f.over()
 				ids = append(ids, f.putN(50)...)
@@ -128,7 +127,7 @@ func testCrashAtStatements(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	ids := append(f.putN(20), f.put(timer.Timer{Topic: "t", ID: timer.ID(uuid.New()), Key: "k", Due: f.past()}))
 	f.eachCut([]moment{{"outbox_message", "INSERT"}, {"timer", "UPDATE"}, {"outbox_ready", "INSERT"}}, func() error {
-		_, err := f.Internal(access.Key{}).Sources[0].Dispatch(f.ctx())
+		_, err := f.Sources[0].Dispatch(f.ctx())
 		return err
 	})
 	f.fires(21)

@@ -11,17 +11,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
 )
 
 // fixture is timers and their outbox on a fresh database.
 type fixture struct {
-	*timer.Timers
-	box   *outbox.Outbox
+	*parts.Timers
+	box   *parts.Outbox
 	t     *testing.T
 	db    dbtest.Database
 	ahead time.Duration // of the database's clock
@@ -41,11 +42,8 @@ func open(t *testing.T, e dbtest.Engine, opts ...timer.Options) *fixture {
 
 // on returns timers over one handle on a database.
 func on(t *testing.T, db dbtest.Database, handle engine.DB, o timer.Options) *fixture {
-	if o.Logger == nil {
-		o.Logger = quiet()
-	}
-	box := outbox.New(handle, outbox.Options{StopWhenEmpty: true, Logger: quiet()})
-	return &fixture{Timers: timer.New(handle, box, o), box: box, t: t, db: db}
+	box := parts.NewOutbox(handle, worker.Options{StopWhenEmpty: true, Logger: quiet()})
+	return &fixture{Timers: parts.NewTimers(handle, box, o, quiet()), box: box, t: t, db: db}
 }
 
 const lease = time.Minute
@@ -107,7 +105,7 @@ func (f *fixture) putN(n int) []timer.ID {
 func (f *fixture) dispatch() (total int64) {
 	f.t.Helper()
 	for {
-		n, err := f.Internal(access.Key{}).Sources[0].Dispatch(f.ctx())
+		n, err := f.Sources[0].Dispatch(f.ctx())
 		f.check(err)
 		if total += n; n == 0 {
 			return total

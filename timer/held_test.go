@@ -209,7 +209,7 @@ func testHeldAndNext(t *testing.T, e dbtest.Engine) {
 	held := f.put(f.due())
 	tx, end := f.begin(false)
 	f.changed(true)(f.CancelTx(f.ctx(), tx, held))
-	f.schedule(timer.Options{MaxPollingInterval: time.Hour})
+	f.schedule(time.Hour)
 	for i := range 5 {
 		f.until(f.put(timer.Timer{Topic: "t", Due: f.now().Add(time.Duration(i) * 50 * time.Millisecond)}))
 	}

@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/test/dbtest"
-	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/timer"
 )
 
@@ -17,7 +18,7 @@ import (
 func TestSerializableTransactionsSideBySide(t *testing.T) {
 	type step func(tx *sql.Tx, key string) error
 	d := dbtest.OpenPostgres(t)
-	timers := timer.New(d.DB, outbox.New(d.DB, outbox.Options{}), timer.Options{})
+	timers := parts.NewTimers(d.DB, parts.NewOutbox(d.DB, worker.Options{}), timer.Options{}, nil)
 	later := time.Now().Add(time.Hour)
 	keyed := func(tx *sql.Tx, key string) error {
 		later = later.Add(time.Minute) // the next wait would be for another

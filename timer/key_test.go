@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
@@ -243,7 +242,7 @@ func testKeyReplacedWhileFiring(t *testing.T, e dbtest.Engine) {
 				if _, err := f.Schedule(f.ctx(), f.keyed("k")); err != nil {
 					return err
 				}
-			} else if _, err := other.Internal(access.Key{}).Sources[0].Dispatch(f.ctx()); err != nil {
+			} else if _, err := other.Sources[0].Dispatch(f.ctx()); err != nil {
 				return err
 			}
 		}

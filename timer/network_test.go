@@ -11,9 +11,10 @@ import (
 
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/test/proxytest"
 	"github.com/bravellian/pawl/internal/test/testpg"
-	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/timer"
 )
 
@@ -30,11 +31,13 @@ func TestCutConnections(t *testing.T) {
 	}
 	defer func() { _ = weak.Close() }()
 	quiet := slog.New(slog.DiscardHandler)
-	timers := timer.New(server.DB, outbox.New(server.DB, outbox.Options{}), timer.Options{})
+	timers := parts.NewTimers(server.DB, parts.NewOutbox(server.DB, worker.Options{}), timer.Options{}, nil)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- timer.New(weak, outbox.New(weak, outbox.Options{}), timer.Options{Logger: quiet, MaxPollingInterval: time.Second}).Run(ctx)
+		far := parts.NewTimers(weak, parts.NewOutbox(weak, worker.Options{}), timer.Options{}, quiet)
+		far.Poll = time.Second
+		ended <- far.Run(ctx)
 	}()
 	p := place{Database: server}
 	ids := scheduleMany(t, timers, 2000)

@@ -18,12 +18,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/test/testpg"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
 )
@@ -60,7 +61,7 @@ func dieAt(moment string) error {
 		return err
 	}
 	m := &mortal{DB: db, moment: moment}
-	return timer.New(m, outbox.New(m, outbox.Options{}), timer.Options{}).Run(context.Background())
+	return parts.NewTimers(m, parts.NewOutbox(m, worker.Options{}), timer.Options{}, nil).Run(context.Background())
 }
 
 // mortal is a database whose process dies with its first batch: "before" it,
@@ -141,8 +142,8 @@ func TestKilledWhileFiring(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			const n = 7000
-			box := outbox.New(p.DB, outbox.Options{})
-			timers := timer.New(p.DB, box, timer.Options{})
+			box := parts.NewOutbox(p.DB, worker.Options{})
+			timers := parts.NewTimers(p.DB, box, timer.Options{}, nil)
 			ids := scheduleMany(t, timers, n)
 			moments := []string{"before", "after", "1000", "3000", "6000", "12000"}
 			for pair := range slices.Chunk(moments, 2) { // two at a time, which meet
@@ -158,7 +159,7 @@ func TestKilledWhileFiring(t *testing.T) {
 	}
 }
 
-func scheduleMany(t *testing.T, timers *timer.Timers, n int) map[timer.ID]int {
+func scheduleMany(t *testing.T, timers *parts.Timers, n int) map[timer.ID]int {
 	t.Helper()
 	ids := map[timer.ID]int{}
 	batch := make([]timer.Timer, 1000)
@@ -179,11 +180,11 @@ func scheduleMany(t *testing.T, timers *timer.Timers, n int) map[timer.ID]int {
 
 // fireRest fires what the dead have left, and sees that they did their part, and
 // not all.
-func (p place) fireRest(t *testing.T, timers *timer.Timers, n int) {
+func (p place) fireRest(t *testing.T, timers *parts.Timers, n int) {
 	t.Helper()
 	var rest int64
 	dbtest.Until(t, "all have fired, also what a session of a dead process holds", func() bool {
-		got, err := timers.Internal(access.Key{}).Sources[0].Dispatch(t.Context())
+		got, err := timers.Sources[0].Dispatch(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -201,7 +202,7 @@ func (p place) deliveredOnce(t *testing.T, times map[timer.ID]int) {
 	t.Helper()
 	n := len(times)
 	var mu sync.Mutex
-	box := outbox.New(p.DB, outbox.Options{StopWhenEmpty: true, BatchSize: 500, Logger: slog.New(slog.DiscardHandler)})
+	box := parts.NewOutbox(p.DB, worker.Options{StopWhenEmpty: true, BatchSize: 500, Logger: slog.New(slog.DiscardHandler)})
 	box.Handle("t", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
 		mu.Lock()
 		defer mu.Unlock()

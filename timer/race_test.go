@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
 )
@@ -34,13 +34,15 @@ func (f *fixture) together(n int, call func(i int) error) {
 }
 
 // schedule runs a scheduler in another handle on the database.
-func (f *fixture) schedule(o timer.Options) {
+func (f *fixture) schedule(poll time.Duration) {
 	f.t.Helper()
-	f.runs(on(f.t, f.db, f.db.Another(f.t), o).Timers)
+	timers := on(f.t, f.db, f.db.Another(f.t), timer.Options{}).Timers
+	timers.Poll = poll
+	f.runs(timers)
 }
 
 // runs runs a scheduler until the test ends.
-func (f *fixture) runs(timers *timer.Timers) {
+func (f *fixture) runs(timers *parts.Timers) {
 	f.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -106,7 +108,7 @@ func testCancelAgainstFire(t *testing.T, e dbtest.Engine) {
 	ids := f.scattered(n, 250*time.Millisecond)
 	handles := []*fixture{f, on(t, f.db, f.db.Another(t), timer.Options{})}
 	for range 2 {
-		f.schedule(timer.Options{})
+		f.schedule(0)
 	}
 	var cancelled [n]atomic.Bool
 	f.together(cancellers, func(i int) error {
@@ -130,7 +132,7 @@ func testTransactionsAgainstFire(t *testing.T, e dbtest.Engine) {
 	const n, cancellers = 120, 3
 	ids := f.scattered(n, 250*time.Millisecond)
 	for range 2 {
-		f.schedule(timer.Options{MaxPollingInterval: 50 * time.Millisecond})
+		f.schedule(50 * time.Millisecond)
 	}
 	var cancelled [n]atomic.Bool
 	f.together(cancellers, func(i int) error {
@@ -168,7 +170,7 @@ func testRescheduleAgainstFire(t *testing.T, e dbtest.Engine) {
 	const n, movers = 100, 3
 	ids := f.scattered(n, 100*time.Millisecond)
 	for range 2 {
-		f.schedule(timer.Options{})
+		f.schedule(0)
 	}
 	f.together(movers, func(i int) error {
 		rng := rand.New(rand.NewPCG(1, uint64(i)))
@@ -191,7 +193,7 @@ func testClaimAgainstDispatch(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	const n, claimers = 400, 3
 	ids := f.scattered(n, 200*time.Millisecond)
-	f.schedule(timer.Options{})
+	f.schedule(0)
 	acked := make([]map[timer.ID]bool, claimers)
 	f.together(claimers, func(i int) error {
 		acked[i] = map[timer.ID]bool{}
@@ -246,7 +248,7 @@ func TestSeveralSchedulers(t *testing.T) { dbtest.Each(t, testSeveralSchedulers)
 func testSeveralSchedulers(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for range 4 {
-		f.schedule(timer.Options{})
+		f.schedule(0)
 	}
 	var ids []timer.ID
 	for range 30 {
@@ -278,7 +280,7 @@ func testFlood(t *testing.T, e dbtest.Engine) {
 	var fired atomic.Int64
 	f.together(len(handles), func(i int) error {
 		for {
-			got, err := handles[i].Internal(access.Key{}).Sources[0].Dispatch(f.ctx())
+			got, err := handles[i].Sources[0].Dispatch(f.ctx())
 			if err != nil || got == 0 {
 				return err
 			}

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/outbox"
@@ -164,7 +163,7 @@ func testEndedContext(t *testing.T, e dbtest.Engine) {
 	if yes, err := f.Cancel(ctx, id); !errors.Is(err, context.Canceled) || yes {
 		t.Fatalf("cancel: %v, %v", yes, err)
 	}
-	if n, err := f.Internal(access.Key{}).Sources[0].Dispatch(ctx); !errors.Is(err, context.Canceled) || n != 0 {
+	if n, err := f.Sources[0].Dispatch(ctx); !errors.Is(err, context.Canceled) || n != 0 {
 		t.Fatalf("fire: %d, %v", n, err)
 	}
 	f.stored(1)

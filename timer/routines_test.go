@@ -9,16 +9,17 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
 )
 
 // shell is a program in another language: it calls routines and reads views.
 type shell struct {
-	*timer.Timers
-	box *outbox.Outbox
+	*parts.Timers
+	box *parts.Outbox
 	t   *testing.T
 	db  dbtest.Database
 }
@@ -26,8 +27,8 @@ type shell struct {
 func openShell(t *testing.T) *shell {
 	t.Helper()
 	db := dbtest.OpenPostgres(t)
-	box := outbox.New(db, outbox.Options{})
-	return &shell{Timers: timer.New(db, box, timer.Options{}), box: box, t: t, db: db}
+	box := parts.NewOutbox(db, worker.Options{})
+	return &shell{Timers: parts.NewTimers(db, box, timer.Options{}, nil), box: box, t: t, db: db}
 }
 
 func (s *shell) sql(query string) string { return strings.ReplaceAll(query, "pawl.", s.db.Table("")) }
@@ -64,7 +65,7 @@ func (s *shell) status(id string, want timer.Status) *timer.Info {
 
 func (s *shell) fires(want int64) {
 	s.t.Helper()
-	if n, err := s.Internal(access.Key{}).Sources[0].Dispatch(s.t.Context()); n != want || err != nil {
+	if n, err := s.Sources[0].Dispatch(s.t.Context()); n != want || err != nil {
 		s.t.Fatalf("%d fired, want %d: %v", n, want, err)
 	}
 }

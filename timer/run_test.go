@@ -25,7 +25,10 @@ func (f *fixture) until(id timer.ID) {
 }
 
 // sleepy is a scheduler that comes to look only after an hour, unless it is woken.
-func sleepy() timer.Options { return timer.Options{MaxPollingInterval: time.Hour} }
+func (f *fixture) sleepy() *fixture {
+	f.Poll = time.Hour
+	return f
+}
 
 // run runs the fixture's own scheduler.
 func (f *fixture) run() { f.runs(f.Timers) }
@@ -51,7 +54,7 @@ func (f *fixture) wakes(by *fixture) {
 func TestWokenHere(t *testing.T) { dbtest.Each(t, testWokenHere) }
 
 func testWokenHere(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, sleepy())
+	f := open(t, e).sleepy()
 	f.run()
 	f.wakes(f)
 }
@@ -60,7 +63,7 @@ func testWokenHere(t *testing.T, e dbtest.Engine) {
 func TestWokenAcross(t *testing.T) { dbtest.Each(t, testWokenAcross) }
 
 func testWokenAcross(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, sleepy())
+	f := open(t, e).sleepy()
 	if !f.db.Notifies() {
 		t.Skip("other processes poll")
 	}
@@ -72,7 +75,7 @@ func testWokenAcross(t *testing.T, e dbtest.Engine) {
 func TestWokenByAbandon(t *testing.T) { dbtest.Each(t, testWokenByAbandon) }
 
 func testWokenByAbandon(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, sleepy())
+	f := open(t, e).sleepy()
 	other := f
 	if f.db.Notifies() { // elsewhere only this process wakes it
 		other = on(t, f.db, f.db.Another(t), timer.Options{})
@@ -88,7 +91,7 @@ func testWokenByAbandon(t *testing.T, e dbtest.Engine) {
 func TestRunHeals(t *testing.T) { dbtest.Each(t, testRunHeals) }
 
 func testRunHeals(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, sleepy())
+	f := open(t, e).sleepy()
 	id := f.put(f.due())
 	f.claimFor(time.Second, 1)
 	f.run()

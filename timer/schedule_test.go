@@ -12,9 +12,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
 )
@@ -42,7 +43,7 @@ func testBecomesMessage(t *testing.T, e dbtest.Engine) {
 	if m.Status != outbox.Ready || m.RetryCount != 0 || m.Position != f.get(id, timer.Fired).Position {
 		t.Fatalf("the message is %+v", m)
 	}
-	box := outbox.New(f.db.DB, outbox.Options{StopWhenEmpty: true, Queues: []string{"slow"}, Logger: quiet()})
+	box := parts.NewOutbox(f.db.DB, worker.Options{StopWhenEmpty: true, Queues: []string{"slow"}, Logger: quiet()})
 	var got []*outbox.Message
 	box.Handle(want.Topic, outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error { got = append(got, m); return nil }))
 	f.check(box.Run(f.ctx()))
@@ -222,7 +223,7 @@ func testScheduleBatchOfMany(t *testing.T, e dbtest.Engine) {
 		t.Fatalf("%d ids for %d timers", len(seen), n)
 	}
 	for fired := 0; fired < n; {
-		got, err := f.Internal(access.Key{}).Sources[0].Dispatch(f.ctx())
+		got, err := f.Sources[0].Dispatch(f.ctx())
 		f.check(err)
 		if fired += int(got); got == 0 || f.rows("outbox_message") != fired {
 			t.Fatalf("%d fired, %d in all, and %d messages", got, fired, f.rows("outbox_message"))
@@ -236,7 +237,7 @@ func testScheduleBatchOfMany(t *testing.T, e dbtest.Engine) {
 // deliver handles what is in the outbox and returns how often each came.
 func (f *fixture) deliver() map[timer.ID]int {
 	f.t.Helper()
-	box := outbox.New(f.db.DB, outbox.Options{StopWhenEmpty: true, Logger: quiet(), BatchSize: 500})
+	box := parts.NewOutbox(f.db.DB, worker.Options{StopWhenEmpty: true, Logger: quiet(), BatchSize: 500})
 	var mu sync.Mutex
 	times := map[timer.ID]int{}
 	box.Handle("t", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {

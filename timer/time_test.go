@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
@@ -162,12 +162,12 @@ func TestFiresAfterYears(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := openIn(t, path, 1000*time.Hour)
 		defer func() { _ = db.Close() }()
-		box := outbox.New(db, outbox.Options{})
-		timers := timer.New(db, box, timer.Options{})
+		box := parts.NewOutbox(db, worker.Options{})
+		timers := parts.NewTimers(db, box, timer.Options{}, nil)
 		later, never := put(t, timers, time.Now().Add(3*year)), put(t, timers, time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC))
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
-		cfg := worker.ScheduleConfig{DB: db, Sources: timers.Internal(access.Key{}).Sources, MaxPollingInterval: 10 * year, Logger: slog.New(slog.DiscardHandler)}
+		cfg := worker.ScheduleConfig{DB: db, Sources: timers.Sources, MaxPollingInterval: 10 * year, Logger: slog.New(slog.DiscardHandler)}
 		go func() { ended <- worker.NewScheduler(cfg).Run(ctx) }()
 		for _, step := range []struct {
 			time.Duration
@@ -188,7 +188,7 @@ func TestFiresAfterYears(t *testing.T) {
 	})
 }
 
-func put(t *testing.T, timers *timer.Timers, due time.Time) timer.ID {
+func put(t *testing.T, timers *parts.Timers, due time.Time) timer.ID {
 	t.Helper()
 	id, err := timers.Schedule(t.Context(), timer.Timer{Topic: "t", Due: due})
 	if err != nil {

@@ -11,7 +11,6 @@
 package timer
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,21 +68,9 @@ type Options struct {
 	// SelfDispatch means that this process fires timers itself, with Claim and Ack: then its
 	// Run does not move them into the outbox.
 	SelfDispatch bool
-	// MaxPollingInterval bounds how long Run sleeps, default 30 s. A notification wakes it when
-	// a timer is scheduled, by whichever process; without notifications, as behind a connection
-	// pooler, it polls every second.
-	MaxPollingInterval time.Duration
-	// Logger logs what is scheduled, cancelled and fired at INFO, and warnings. nil means
-	// slog.Default() for warnings and errors only.
-	Logger *slog.Logger
 }
 
 const defaultRetention = 7 * 24 * time.Hour
-
-// Validate returns an *pawl.InvalidError that names the first invalid field. pawl.New and Run call it.
-func (o *Options) Validate() error {
-	return cmp.Or(engine.CheckOption("Retention", o.Retention, 1, 0), engine.CheckOption("MaxPollingInterval", o.MaxPollingInterval, 1, 0))
-}
 
 // Timers are the timers of one database. They are safe for concurrent use.
 type Timers struct {
@@ -92,39 +79,18 @@ type Timers struct {
 	opts   Options
 	log    *slog.Logger
 
-	cleanup   *worker.Cleanup
-	invalid   error // of the options
 	observers worker.Observers
 }
 
-// New returns the timers of an outbox's database.
-func New(db engine.DB, o *outbox.Outbox, opts Options) *Timers {
-	invalid := opts.Validate()
+// New returns the timers of an outbox's database, and what pawl.Pawl runs of them. Programs cannot
+// name the first parameter: pawl.New calls it.
+func New(_ access.Key, db engine.DB, o queue.Queue[outbox.Message, outbox.MessageID], opts Options, log *slog.Logger) (*Timers, *worker.Component) {
 	if opts.Retention <= 0 {
 		opts.Retention = defaultRetention
 	}
-	t := &Timers{db: db, outbox: o.Internal(access.Key{}), opts: opts, log: engine.Logger(opts.Logger), invalid: invalid}
-	t.cleanup = worker.NewCleanup("timers", "timers", t.log, t.CleanUp)
-	return t
-}
-
-// Run fires timers when they are due, and cleans up periodically, until ctx ends; then it
-// returns nil. pawl.Pawl runs one scheduler for timers and jobs instead.
-func (t *Timers) Run(ctx context.Context) error {
-	if t.invalid != nil {
-		return fmt.Errorf("options of timers: %w", t.invalid)
-	}
-	if err := worker.AwaitSchema(ctx, t.log, t.db, true); err != nil {
-		return err
-	}
-	cfg := worker.ScheduleConfig{DB: t.db, Sources: t.sources(), Logger: t.log, MaxPollingInterval: t.opts.MaxPollingInterval}
-	return t.cleanup.Beside(ctx, worker.NewScheduler(cfg).Run)
-}
-
-// Internal is for packages of this module: programs cannot name its parameter.
-func (t *Timers) Internal(access.Key) *worker.Component {
-	return &worker.Component{
-		Cleanup: t.cleanup, Sources: t.sources(),
+	t := &Timers{db: db, outbox: o, opts: opts, log: engine.Logger(log)}
+	return t, &worker.Component{
+		Cleanup: worker.NewCleanup("timers", "timers", t.log, t.cleanUp), Sources: t.sources(),
 		Observe: func(o *worker.Observer) { t.observers = append(t.observers, o) },
 	}
 }
@@ -132,9 +98,9 @@ func (t *Timers) Internal(access.Key) *worker.Component {
 // cleanTimers bounds one transaction of the clean-up.
 const cleanTimers = 1000
 
-// CleanUp deletes timers that fired or were cancelled longer ago than the
+// cleanUp deletes timers that fired or were cancelled longer ago than the
 // retention period, and returns how many. Run does this by itself.
-func (t *Timers) CleanUp(ctx context.Context) (int64, error) {
+func (t *Timers) cleanUp(ctx context.Context) (int64, error) {
 	return worker.Purge(ctx, t.db, op.TimerPurge{Age: t.opts.Retention, Most: cleanTimers})
 }
 

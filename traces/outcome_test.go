@@ -207,7 +207,7 @@ func TestErrorThatPanics(t *testing.T) {
 func TestInboxFailure(t *testing.T) {
 	eachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		p := open(t, e, traces.Options{})
-		p.Inbox.Handle("hook", func(context.Context, *inbox.Message) error { return outbox.Permanent(&shortage{"nails"}) })
+		p.HandleInbox("hook", func(context.Context, *inbox.Message) error { return outbox.Permanent(&shortage{"nails"}) })
 		_, err := p.Inbox.Enqueue(t.Context(), inbox.Message{Key: inbox.Key{Source: "s", MessageID: "1"}, Topic: "hook"})
 		must(t, err)
 		p.run()

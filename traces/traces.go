@@ -99,10 +99,10 @@ func InstrumentFleet(f *fleet.Fleet, opts Options) error {
 	return nil
 }
 
-// Headers is the half of Instrument that enqueues; see outbox.Outbox.AddHeaders.
+// Headers is the half of Instrument that enqueues; see pawl.Pawl.AddHeaders.
 func Headers(opts Options) outbox.HeaderFunc { return newTracing(opts).stamp }
 
-// Middleware is the half of Instrument that handles; see outbox.Outbox.Use.
+// Middleware is the half of Instrument that handles; see pawl.Pawl.Use.
 func Middleware(opts Options) outbox.Middleware { return newTracing(opts).wrap }
 
 // scope names this package as the one that makes the spans.

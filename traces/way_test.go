@@ -159,7 +159,7 @@ func testJob(t *testing.T, e dbtest.Engine) {
 func testInbox(t *testing.T, e dbtest.Engine) {
 	p := open(t, e, traces.Options{})
 	heard := make(chan inbox.Message, 9)
-	p.Inbox.Handle("hook", func(_ context.Context, m *inbox.Message) error {
+	p.HandleInbox("hook", func(_ context.Context, m *inbox.Message) error {
 		heard <- *m
 		return nil
 	})

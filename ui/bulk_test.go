@@ -39,7 +39,7 @@ func TestBulkActs(t *testing.T) {
 			t.Fatalf("%+v", list)
 		}
 		b := list.Items[0]
-		if _, err := f.Outbox.Internal(access.Key{}).Component().Sources[0].Dispatch(f.ctx()); err != nil {
+		if _, err := f.Internal(access.Key{}).Sources()[0].Dispatch(f.ctx()); err != nil {
 			t.Fatal(err)
 		}
 		f.decode(s, "api/v1/bulk/"+b.ID.String(), &b)

@@ -59,7 +59,7 @@ func (c *auditCmd) Run(ctx context.Context, a *app, g *options) error {
 		return err
 	}
 	return c.listing().list(ctx, a, g, c.listFlags, func(s *store) ([]admin.Entry, error) {
-		return admin.New(s, nil).Audit(ctx, admin.AuditOptions{Actor: c.By, Action: c.action(), Limit: c.Limit})
+		return s.pawl().Admin.Audit(ctx, admin.AuditOptions{Actor: c.By, Action: c.action(), Limit: c.Limit})
 	})
 }
 

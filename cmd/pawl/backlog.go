@@ -28,7 +28,7 @@ type amountJSON struct {
 // Run prints the backlog.
 func (c *backlogCmd) Run(ctx context.Context, a *app, g *options) error {
 	return backlogListing().listStores(ctx, a, g, c.outputFlag, func(s *store, key string) (all []amountJSON, err error) {
-		b, err := admin.New(s, nil).Backlog(ctx)
+		b, err := s.pawl().Admin.Backlog(ctx)
 		for _, m := range b.Messages {
 			all = append(all, amountJSON{key, m})
 		}

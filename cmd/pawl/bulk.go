@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -42,7 +41,7 @@ kept for the retention period of the workers, 7 days by default.`
 // Run lists bulk acts.
 func (c *bulkLsCmd) Run(ctx context.Context, a *app, g *options) error {
 	return bulkListing().listStores(ctx, a, g, c.outputFlag, func(s *store, key string) (all []bulkJSON, err error) {
-		list, err := s.outbox().Bulks(ctx)
+		list, err := s.pawl().Outbox.Bulks(ctx)
 		for i := range list {
 			all = append(all, bulkJSON{key, list[i]})
 		}
@@ -91,7 +90,7 @@ func (c *bulkStopCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	o := s.outbox()
+	o := s.pawl().Outbox
 	before, err := o.Bulk(ctx, id)
 	b := before
 	if err == nil {
@@ -112,7 +111,7 @@ func (c *bulkStopCmd) Run(ctx context.Context, a *app, g *options) error {
 
 // workersOf says whether workers are there to work off a bulk act.
 func workersOf(ctx context.Context, s *store) (string, error) {
-	all, err := admin.New(s, nil).Workers(ctx)
+	all, err := s.pawl().Admin.Workers(ctx)
 	if err != nil {
 		return "", err
 	}

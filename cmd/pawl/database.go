@@ -9,6 +9,7 @@ import (
 	"os/user"
 	"time"
 
+	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/inbox"
@@ -35,6 +36,18 @@ type store struct {
 
 // Unwrap returns the database.
 func (s *store) Unwrap() engine.DB { return s.DB }
+
+// pawl returns the components of the database, which log nothing: commands say themselves what matters.
+func (s *store) pawl() *pawl.Pawl { return components(s, silent()) }
+
+// components returns those of a database with options that are right for all commands.
+func components(db engine.DB, log *slog.Logger) *pawl.Pawl {
+	p, err := pawl.New(db, pawl.Options{Logger: log})
+	if err != nil {
+		panic(err) // of the options alone
+	}
+	return p
+}
 
 // opening says how a command wants its database.
 type opening struct {

@@ -95,7 +95,7 @@ func (c *doctorCmd) examine(ctx context.Context, t target.Target, name string, f
 			r.Report = unreachable("connection", cause(err), err)
 			break
 		}
-		r.Report = admin.New(db, nil).Examine(ctx, admin.ExamineOptions{Timeout: c.Timeout, Fix: c.Fix})
+		r.Report = components(db, silent()).Admin.Examine(ctx, admin.ExamineOptions{Timeout: c.Timeout, Fix: c.Fix})
 		_ = db.Close() // what was repaired is committed
 	}
 	return r

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"time"
 
+	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/cmd/pawl/internal/input"
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
@@ -153,7 +153,11 @@ func (r *enqueueRun) storeBatch(msgs []outbox.Message, line int) error {
 		if err != nil {
 			return err
 		}
-		r.s, r.box = s, outbox.New(s, outbox.Options{MaxPayload: r.c.MaxPayload, Logger: slog.New(slog.DiscardHandler)})
+		p, err := pawl.New(s, pawl.Options{MaxPayload: r.c.MaxPayload, Logger: silent()})
+		if err != nil {
+			return s.close(err)
+		}
+		r.s, r.box = s, p.Outbox
 	}
 	duplicate := askDuplicates(msgs)
 	ids, err := enqueueOnce(r.ctx, r.box, msgs)

@@ -93,7 +93,7 @@ func (c *selection) apply(ctx context.Context, a *app, g *options, done string, 
 	if err != nil {
 		return err
 	}
-	o := s.outbox()
+	o := s.pawl().Outbox
 	if !c.All {
 		f.IDs, err = c.failed(ctx, o)
 	}
@@ -230,11 +230,6 @@ func unchanged(err error) error {
 		return fmt.Errorf("%w; nothing was changed", err)
 	}
 	return err
-}
-
-// outbox is the outbox of an opened database.
-func (s *store) outbox() *outbox.Outbox {
-	return outbox.New(s, outbox.Options{Logger: silent()})
 }
 
 func (a *app) printChanged(done string, n int64, asJSON bool) error {

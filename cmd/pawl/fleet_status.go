@@ -94,7 +94,7 @@ func (c *fleetStatusCmd) count(ctx context.Context, e *entry) (n outbox.Counts, 
 	if err := db.CheckSchema(ctx); err != nil {
 		return n, err
 	}
-	return outbox.New(db, outbox.Options{Logger: silent()}).Count(ctx)
+	return components(db, silent()).Outbox.Count(ctx)
 }
 
 // schemaState is what an error says of a store, in a word.

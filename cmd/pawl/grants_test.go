@@ -9,7 +9,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/internal/test/testpg"
 )
 
@@ -66,7 +65,7 @@ func TestMigrateGrants(t *testing.T) {
 		t.Errorf("a viewer counts %q", out)
 	}
 	v.opened(func(s *store) {
-		flow, err := admin.New(s, nil).Throughput(t.Context(), 0)
+		flow, err := s.pawl().Admin.Throughput(t.Context(), 0)
 		if err != nil || flow.Steps[59].In+flow.Steps[58].In != 1 {
 			t.Errorf("a viewer counts %+v, %v", flow, err)
 		}

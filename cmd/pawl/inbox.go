@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/url"
 	"strconv"
 	"strings"
@@ -29,11 +28,6 @@ func (*inboxCmd) Help() string {
 	return `The inbox remembers which messages from outside were dealt with, by their source
 and the id they have there. Programs fill it; these commands show it and revive
 dead messages.`
-}
-
-// inbox is the inbox of an opened database.
-func (s *store) inbox() *inbox.Inbox {
-	return inbox.New(s, inbox.Options{Logger: slog.New(slog.DiscardHandler)})
 }
 
 // checkKey says what is wrong with a source and an id.
@@ -73,7 +67,7 @@ func (c *inboxLsCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	return inboxListing().list(ctx, a, g, c.listFlags, func(s *store) ([]inbox.Info, error) { return s.inbox().List(ctx, f) })
+	return inboxListing().list(ctx, a, g, c.listFlags, func(s *store) ([]inbox.Info, error) { return s.pawl().Inbox.List(ctx, f) })
 }
 
 func (c *inboxLsCmd) filter() (inbox.ListOptions, error) {
@@ -154,7 +148,7 @@ func (c *inboxShowCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	m, err := s.inbox().Get(ctx, c.Source, c.ID)
+	m, err := s.pawl().Inbox.Get(ctx, c.Source, c.ID)
 	if err := s.close(forgotten(err)); err != nil {
 		return err
 	}
@@ -225,7 +219,7 @@ func (c *inboxReviveCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	box := s.inbox()
+	box := s.pawl().Inbox
 	var missing []string
 	for _, id := range c.IDs {
 		k := inbox.Key{Source: c.Source, MessageID: id}

@@ -16,7 +16,7 @@ import (
 func (d *database) receive(do func(context.Context, *inbox.Inbox) error) {
 	d.t.Helper()
 	d.opened(func(s *store) {
-		if err := do(d.t.Context(), s.inbox()); err != nil {
+		if err := do(d.t.Context(), s.pawl().Inbox); err != nil {
 			d.t.Fatal(err)
 		}
 	})
@@ -97,7 +97,7 @@ func TestInboxListFiltersAndPages(t *testing.T) {
 func TestInboxStuck(t *testing.T) {
 	d := onSQLite(t)
 	d.opened(func(s *store) {
-		ctx, box := t.Context(), s.inbox()
+		ctx, box := t.Context(), s.pawl().Inbox
 		if err := seen(ctx, box, "s", "old", "new", "waits"); err != nil {
 			t.Fatal(err)
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strconv"
 	"strings"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/job"
-	"github.com/bravellian/pawl/outbox"
 )
 
 // jobsCmd is "pawl jobs".
@@ -33,12 +31,6 @@ type jobsCmd struct {
 func (*jobsCmd) Help() string {
 	return `A job becomes a message of its topic at each time of its schedule: a run. "pawl
 work" makes the runs, and so do programs that run pawl.`
-}
-
-// jobs are the jobs of an opened database.
-func (s *store) jobs() *job.Jobs {
-	quiet := slog.New(slog.DiscardHandler)
-	return job.New(s, outbox.New(s, outbox.Options{Logger: quiet}), job.Options{Logger: quiet})
 }
 
 // checkJob says what is wrong with a job's name.
@@ -62,7 +54,7 @@ func (g *options) eachJob(ctx context.Context, names []string, do func(*job.Jobs
 	if err != nil {
 		return err
 	}
-	jobs := s.jobs()
+	jobs := s.pawl().Jobs
 	var missing []string
 	for _, name := range names {
 		err := do(jobs, name)

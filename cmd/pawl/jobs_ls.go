@@ -28,7 +28,7 @@ func (c *jobsLsCmd) Run(ctx context.Context, a *app, g *options) error {
 		f.After = &job.Info{Job: job.Job{Name: c.After}}
 	}
 	return jobListing().list(ctx, a, g, c.listFlags, func(s *store) ([]job.Info, error) {
-		return s.jobs().List(ctx, f)
+		return s.pawl().Jobs.List(ctx, f)
 	})
 }
 

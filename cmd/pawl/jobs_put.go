@@ -56,7 +56,7 @@ func (c *jobsPutCmd) Run(ctx context.Context, a *app, g *options) error {
 		return err
 	}
 	var stored *job.Info
-	jobs := s.jobs()
+	jobs := s.pawl().Jobs
 	if err = jobs.Put(ctx, jb); err == nil {
 		stored, err = jobs.Get(ctx, c.Name)
 	}

@@ -4,13 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log/slog"
 	"strings"
 	"time"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/join"
-	"github.com/bravellian/pawl/outbox"
 )
 
 // joinsCmd is "pawl joins".
@@ -25,12 +23,6 @@ type joinsCmd struct {
 func (*joinsCmd) Help() string {
 	return `A join completes when several messages are done; what waits for it is sent then.
 Programs start joins; these commands show, cancel and retry them.`
-}
-
-// joins are the joins of an opened database.
-func (s *store) joins() *join.Joins {
-	quiet := slog.New(slog.DiscardHandler)
-	return join.New(s, outbox.New(s, outbox.Options{Logger: quiet}), join.Options{Logger: quiet})
 }
 
 // parseJoin reads the id of a join.
@@ -96,7 +88,7 @@ func (g *options) eachJoin(ctx context.Context, ids []string, do func(*store, *j
 	if err != nil {
 		return err
 	}
-	joins := s.joins()
+	joins := s.pawl().Joins
 	for _, id := range parsed {
 		if err := do(s, joins, id); err != nil {
 			return s.close(err)

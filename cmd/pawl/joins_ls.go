@@ -32,7 +32,7 @@ func (c *joinsLsCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	return joinListing(a).list(ctx, a, g, c.listFlags, func(s *store) ([]join.Info, error) { return s.joins().List(ctx, f) })
+	return joinListing(a).list(ctx, a, g, c.listFlags, func(s *store) ([]join.Info, error) { return s.pawl().Joins.List(ctx, f) })
 }
 
 func (c *joinsLsCmd) filter() (f join.ListOptions, err error) {

@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/view"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -18,7 +20,7 @@ import (
 // program does to a test's database what the programs do that use pawl.
 func (d *database) program(do func(*join.Joins)) {
 	d.t.Helper()
-	d.opened(func(s *store) { do(s.joins()) })
+	d.opened(func(s *store) { do(s.pawl().Joins) })
 }
 
 // opened does something with a test's database.
@@ -119,7 +121,7 @@ func TestJoinsShowResults(t *testing.T) {
 			t.Errorf("without results:\n%s", out)
 		}
 		d.opened(func(s *store) {
-			o := outbox.New(s, outbox.Options{StopWhenEmpty: true, Logger: slog.New(slog.DiscardHandler)})
+			o := parts.NewOutbox(s, worker.Options{StopWhenEmpty: true, Logger: slog.New(slog.DiscardHandler)})
 			o.Handle("t", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error { return m.SetResult(m.Payload) }))
 			if err := o.Run(t.Context()); err != nil {
 				t.Fatal(err)
@@ -176,7 +178,7 @@ func TestJoinsRetry(t *testing.T) {
 	onEngines(t, func(t *testing.T, d *database) {
 		pending, failed := d.fanOut(join.Spec{}, "a").String(), ""
 		d.opened(func(s *store) {
-			fan, err := s.joins().FanOut(t.Context(), join.Spec{}, []outbox.Message{{Topic: "bad"}, {Topic: "bad"}}, join.Wait{OnComplete: outbox.Message{Topic: "done"}})
+			fan, err := s.pawl().Joins.FanOut(t.Context(), join.Spec{}, []outbox.Message{{Topic: "bad"}, {Topic: "bad"}}, join.Wait{OnComplete: outbox.Message{Topic: "done"}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -90,7 +90,7 @@ func (c *leaseRunCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	held, err := c.acquire(ctx, lease.New(s, lease.ManagerOptions{Logger: logger}))
+	held, err := c.acquire(ctx, components(s, logger).Leases)
 	if err != nil {
 		return s.close(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strconv"
 	"strings"
 	"time"
@@ -23,11 +22,6 @@ type leasesCmd struct {
 func (*leasesCmd) Help() string {
 	return `A lease lets one process at a time do something. Programs take leases, and so does
 "pawl lease run"; these commands show and release them.`
-}
-
-// leases are the leases of an opened database.
-func (s *store) leases() *lease.Leases {
-	return lease.New(s, lease.ManagerOptions{Logger: slog.New(slog.DiscardHandler)})
 }
 
 // leasesLsCmd is "pawl leases ls".
@@ -60,7 +54,7 @@ func (c *leasesLsCmd) Run(ctx context.Context, a *app, g *options) error {
 	if c.After != "" {
 		f.After = &lease.Info{Name: c.After}
 	}
-	return leaseListing().list(ctx, a, g, c.listFlags, func(s *store) ([]lease.Info, error) { return s.leases().List(ctx, f) })
+	return leaseListing().list(ctx, a, g, c.listFlags, func(s *store) ([]lease.Info, error) { return s.pawl().Leases.List(ctx, f) })
 }
 
 func leaseListing() *listing[lease.Info] {
@@ -123,7 +117,7 @@ func (c *leasesReleaseCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	leases := s.leases()
+	leases := s.pawl().Leases
 	var missing []string
 	for _, name := range c.Names {
 		r, err := release(ctx, leases, name)

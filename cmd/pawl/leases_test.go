@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/lease"
 )
 
@@ -16,7 +17,7 @@ func (d *database) hold(duration time.Duration, names ...string) {
 	for _, name := range names {
 		ctx := d.t.Context()
 		d.opened(func(s *store) {
-			l, err := lease.New(s, lease.ManagerOptions{Owner: "app-7\x1b[2J", Logger: slog.New(slog.DiscardHandler)}).Acquire(ctx, name, lease.Options{Duration: duration})
+			l, err := parts.NewLeases(s, "app-7\x1b[2J", slog.New(slog.DiscardHandler)).Acquire(ctx, name, lease.Options{Duration: duration})
 			if err != nil {
 				d.t.Fatal(err)
 			}

@@ -128,7 +128,7 @@ type limitJSON struct {
 // Run lists the limits.
 func (c *limitsLsCmd) Run(ctx context.Context, a *app, g *options) error {
 	return limitListing().listStores(ctx, a, g, c.outputFlag, func(s *store, key string) (all []limitJSON, err error) {
-		list, err := admin.New(s, nil).Limits(ctx)
+		list, err := s.pawl().Admin.Limits(ctx)
 		for _, l := range list {
 			all = append(all, limitJSON{key, l})
 		}

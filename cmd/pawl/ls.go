@@ -73,7 +73,7 @@ func (c *lsCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	o := outbox.New(s, outbox.Options{})
+	o := s.pawl().Outbox
 	if c.Counts {
 		counts, err := o.Count(ctx)
 		if err := s.close(err); err != nil {

@@ -106,7 +106,7 @@ type pauseJSON struct {
 // Run lists what is paused.
 func (c *pausesCmd) Run(ctx context.Context, a *app, g *options) error {
 	return pauseListing().listStores(ctx, a, g, c.outputFlag, func(s *store, key string) (all []pauseJSON, err error) {
-		list, err := admin.New(s, nil).Pauses(ctx)
+		list, err := s.pawl().Admin.Pauses(ctx)
 		for _, p := range list {
 			all = append(all, pauseJSON{key, p})
 		}

@@ -28,7 +28,7 @@ func (c *showCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	box := outbox.New(s, outbox.Options{})
+	box := s.pawl().Outbox
 	i, err := lookUp(ctx, box, c.ID)
 	var attempts []outbox.Attempt
 	if err == nil && !c.Payload {

@@ -25,7 +25,7 @@ func changeSubject(ctx context.Context, a *app, g *options, kind, name string, a
 		return usage("%w", err)
 	}
 	return g.eachStore(ctx, a, func(s *store, key string) error {
-		became, changed, err := act(admin.New(s, nil))
+		became, changed, err := act(s.pawl().Admin)
 		if err != nil {
 			return err
 		}

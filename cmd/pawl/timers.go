@@ -1,8 +1,6 @@
 package main
 
 import (
-	"log/slog"
-
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
 )
@@ -18,12 +16,6 @@ type timersCmd struct {
 func (*timersCmd) Help() string {
 	return `A timer becomes a message of its topic when it is due. Until then it can be taken
 back. "pawl work" fires timers, and so do programs that run pawl.`
-}
-
-// timers are the timers of an opened database.
-func (s *store) timers() *timer.Timers {
-	quiet := slog.New(slog.DiscardHandler)
-	return timer.New(s, outbox.New(s, outbox.Options{Logger: quiet}), timer.Options{Logger: quiet})
 }
 
 // parseTimer reads the id of a timer.

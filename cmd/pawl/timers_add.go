@@ -55,7 +55,7 @@ func (c *timersAddCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	id, err := scheduleOnce(ctx, s.timers(), tm)
+	id, err := scheduleOnce(ctx, s.pawl().Timers, tm)
 	if err := s.close(err); err != nil {
 		return err
 	}

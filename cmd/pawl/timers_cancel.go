@@ -44,7 +44,7 @@ func (c *timersCancelCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	timers := s.timers()
+	timers := s.pawl().Timers
 	var missing, late []string
 	for _, n := range named {
 		done, now, err := n.cancel(ctx, timers)

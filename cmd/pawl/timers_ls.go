@@ -33,7 +33,7 @@ func (c *timersLsCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	return timerListing().list(ctx, a, g, c.listFlags, func(s *store) ([]timer.Info, error) { return listTimers(ctx, s.timers(), f, after) })
+	return timerListing().list(ctx, a, g, c.listFlags, func(s *store) ([]timer.Info, error) { return listTimers(ctx, s.pawl().Timers, f, after) })
 }
 
 func (c *timersLsCmd) filter() (f timer.ListOptions, after timer.ID, err error) {

@@ -95,7 +95,7 @@ func changeWaiting(ctx context.Context, a *app, g *options, ids []string, done s
 	if err != nil {
 		return err
 	}
-	o := s.outbox()
+	o := s.pawl().Outbox
 	all, err := lookUpAll(ctx, o, ids, func(i *outbox.Info) error {
 		if i.Status != outbox.Ready {
 			return fmt.Errorf("is %s, not waiting", view.MessageStatus(i))

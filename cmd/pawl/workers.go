@@ -31,7 +31,7 @@ type workerJSON struct {
 // Run lists workers.
 func (c *workersCmd) Run(ctx context.Context, a *app, g *options) error {
 	return workerListing().listStores(ctx, a, g, c.outputFlag, func(s *store, key string) (all []workerJSON, err error) {
-		list, err := admin.New(s, nil).Workers(ctx)
+		list, err := s.pawl().Admin.Workers(ctx)
 		for _, w := range list {
 			if w.Alive || c.All {
 				all = append(all, workerJSON{key, w})

@@ -18,7 +18,6 @@ import (
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/examples/demo/etl"
 	"github.com/bravellian/pawl/examples/demo/shop"
-	"github.com/bravellian/pawl/join"
 )
 
 // Options say how to run the demo.
@@ -74,7 +73,7 @@ func Run(ctx context.Context, o Options) (v *Verdict, err error) {
 	}
 	// This process only enqueues: it does not call Run.
 	quiet := slog.New(slog.DiscardHandler)
-	producer, err := pawl.New(db.pawl, pawl.Options{Logger: quiet, Joins: join.Options{Logger: quiet}})
+	producer, err := pawl.New(db.pawl, pawl.Options{Logger: quiet})
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/bravellian/pawl/examples/demo/etl"
 	"github.com/bravellian/pawl/examples/demo/shop"
 	"github.com/bravellian/pawl/internal/test/testpg"
-	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -22,7 +21,7 @@ func onDatabases(t *testing.T, test func(*testing.T, *database, *pawl.Pawl)) {
 			quiet := slog.New(slog.DiscardHandler)
 			retry := outbox.RetryPolicy{MaxAttempts: 10, Delay: func(int) time.Duration { return 0 }}
 			p, err := pawl.New(s.pawl, pawl.Options{
-				StopWhenEmpty: true, Logger: quiet, Retry: &retry, Joins: join.Options{Logger: quiet},
+				StopWhenEmpty: true, Logger: quiet, Retry: &retry,
 			})
 			if err != nil {
 				t.Fatal(err)

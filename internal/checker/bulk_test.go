@@ -30,7 +30,7 @@ func TestBulkActsStandStill(t *testing.T) {
 		_, err = f.db.SQL.ExecContext(f.ctx(), "UPDATE "+f.db.Table("outbox_bulk")+" SET n = 3, total = 7, stepped_at = at")
 		f.check(err)
 		f.bulk("3 of 7 done, and no progress since 20")
-		_, err = f.Outbox.Internal(access.Key{}).Component().Sources[0].Dispatch(f.ctx())
+		_, err = f.Internal(access.Key{}).Sources()[0].Dispatch(f.ctx())
 		f.check(err)
 		if b, err = f.Outbox.Bulk(f.ctx(), b.ID); err != nil || b.Status != outbox.BulkDone {
 			t.Fatalf("%+v, %v", b, err)

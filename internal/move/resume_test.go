@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/move"
@@ -157,7 +158,7 @@ func TestMessagesOfMeanwhile(t *testing.T) {
 			must(t, err)
 			_, err = old.SQL.ExecContext(ctx, "UPDATE "+old.Table("outbox_done")+" SET processed_at = "+old.Earlier("processed_at", 40*24*time.Hour))
 			must(t, err)
-			n, err := p.Outbox.CleanUp(ctx)
+			n, err := p.Internal(access.Key{}).Components[0].Cleanup.Once(ctx)
 			must(t, err)
 			if n != 100 {
 				t.Fatalf("deleted %d messages, want 100", n)

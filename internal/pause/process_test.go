@@ -12,13 +12,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/test/testpg"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -49,7 +50,7 @@ func toil() error {
 	if err != nil {
 		return err
 	}
-	o := outbox.New(db, outbox.Options{Concurrency: 2, BatchSize: 20, Lease: 2 * time.Second})
+	o := parts.NewOutbox(db, worker.Options{Concurrency: 2, BatchSize: 20, Lease: 2 * time.Second})
 	o.Handle("p", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
 		time.Sleep(20 * time.Millisecond)
 		return nil
@@ -57,8 +58,8 @@ func toil() error {
 	return o.Run(context.Background())
 }
 
-// worker starts another process, which is killed with the test at the latest.
-func worker(t *testing.T, env []string) (kill func()) {
+// startWorker starts another process, which is killed with the test at the latest.
+func startWorker(t *testing.T, env []string) (kill func()) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env, cmd.Stderr = append(os.Environ(), env...), os.Stderr
@@ -93,7 +94,7 @@ func TestPauseObeyedByAnotherProcess(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			const n = 2000 // more than it gets through before it looks
-			o := outbox.New(place, outbox.Options{})
+			o := parts.NewOutbox(place, worker.Options{})
 			if _, err := o.EnqueueBatch(t.Context(), repeated(n)); err != nil {
 				t.Fatal(err)
 			}
@@ -104,9 +105,9 @@ func TestPauseObeyedByAnotherProcess(t *testing.T) {
 				}
 				return c
 			}
-			kill := worker(t, place.env)
+			kill := startWorker(t, place.env)
 			dbtest.Until(t, "it works", func() bool { return counts().Done > 0 })
-			if ok, err := o.Internal(access.Key{}).Pauses().Pause(t.Context(), pause.Topic, "p", ""); !ok || err != nil {
+			if ok, err := o.Pauses().Pause(t.Context(), pause.Topic, "p", ""); !ok || err != nil {
 				t.Fatal(ok, err)
 			}
 			dbtest.Until(t, "all else is parked", func() bool { c := counts(); return c.InProgress == 0 && int64(place.Aside(t)) == c.Ready })
@@ -115,11 +116,11 @@ func TestPauseObeyedByAnotherProcess(t *testing.T) {
 				t.Fatal("it was through before it looked")
 			}
 			kill()
-			if ok, err := o.Internal(access.Key{}).Pauses().Resume(t.Context(), pause.Topic, "p"); !ok || err != nil {
+			if ok, err := o.Pauses().Resume(t.Context(), pause.Topic, "p"); !ok || err != nil {
 				t.Fatal(ok, err)
 			}
 			dbtest.Until(t, "all are handled, also what the server still claimed for the dead", func() bool {
-				rest := outbox.New(place, outbox.Options{StopWhenEmpty: true})
+				rest := parts.NewOutbox(place, worker.Options{StopWhenEmpty: true})
 				rest.Handle("p", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }))
 				if err := rest.Run(t.Context()); err != nil {
 					t.Fatal(err)

@@ -23,16 +23,18 @@ const (
 
 // Cleanup deletes from time to time what is older than a component's retention period.
 type Cleanup struct {
+	// Once deletes what is too old now and returns how much.
+	Once func(context.Context) (int64, error)
+
 	what    string // what is cleaned up, for the loop's status
 	log     *slog.Logger
-	once    func(context.Context) (int64, error)
 	tracker LoopTracker
 }
 
 // NewCleanup returns the clean-up of a component. once deletes what is too old and returns how
 // much; what names it in the loop's status.
 func NewCleanup(component, what string, log *slog.Logger, once func(context.Context) (int64, error)) *Cleanup {
-	return &Cleanup{what: what, log: log.With("component", component), once: once}
+	return &Cleanup{what: what, log: log.With("component", component), Once: once}
 }
 
 // Run cleans up every 5 to 15 minutes until ctx ends. Errors are logged and the clean-up is
@@ -46,7 +48,7 @@ func (c *Cleanup) Run(ctx context.Context) {
 			return
 		}
 		c.tracker.iterate(cleanLimit)
-		n, err := c.once(ctx)
+		n, err := c.Once(ctx)
 		switch {
 		case errors.Is(err, context.Canceled):
 			return

@@ -180,7 +180,7 @@ func (all Components) CleanUp(ctx context.Context) error {
 	var errs []error
 	for _, c := range slices.Backward(all) {
 		if c.Cleanup != nil {
-			_, err := c.Cleanup.once(ctx)
+			_, err := c.Cleanup.Once(ctx)
 			errs = append(errs, err)
 		}
 	}

@@ -225,7 +225,7 @@ func (o *Options) defaults() {
 }
 
 // Handle registers the sink for a topic, or for all topics that begin with what is before a *
-// at the end; see outbox.Outbox.Handle. Options without a Retry get that of this package.
+// at the end; see pawl.Pawl.Handle. Options without a Retry get that of this package.
 // It also registers what pauses the topic, for the topic PauseTopic followed by this one.
 func (s *Sink) Handle(topic string, opts ...outbox.HandlerOptions) {
 	opts = slices.Clone(opts)

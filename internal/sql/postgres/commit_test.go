@@ -10,8 +10,10 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/test/enginetest"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/test/proxytest"
 	"github.com/bravellian/pawl/internal/test/testpg"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -102,7 +104,7 @@ func TestEnqueueAgainAfterAnUnknownCommitAddsNothing(t *testing.T) {
 	for name, supplied := range map[string]outbox.MessageID{"made": {}, "supplied": enginetest.Token()} {
 		t.Run(name, func(t *testing.T) {
 			p, proxy, db := behindProxy(t, postgres.Options{})
-			o := outbox.New(db, outbox.Options{})
+			o := parts.NewOutbox(db, worker.Options{})
 			_, err := o.Enqueue(t.Context(), outbox.Message{Topic: "t"}) // now it has ids, and nothing else to ask
 			enginetest.Must(t, err)
 			proxy.CutAfter(map[bool]string{false: "SELECT", true: "INSERT"}[supplied.IsZero()])
@@ -110,8 +112,8 @@ func TestEnqueueAgainAfterAnUnknownCommitAddsNothing(t *testing.T) {
 			if !errors.Is(err, engine.ErrCommitUnknown) || id.IsZero() {
 				t.Fatalf("id %v, error %v", id, err)
 			}
-			elsewhere := outbox.New(open(t, testpg.URL(t), postgres.Options{Schema: p.Names.Schema}), outbox.Options{})
-			for _, again := range []*outbox.Outbox{o, elsewhere, o} {
+			elsewhere := parts.NewOutbox(open(t, testpg.URL(t), postgres.Options{Schema: p.Names.Schema}), worker.Options{})
+			for _, again := range []*parts.Outbox{o, elsewhere, o} {
 				same, err := again.Enqueue(t.Context(), outbox.Message{Topic: "t", ID: id})
 				if err != nil || same != id {
 					t.Errorf("again: id %v, error %v", same, err)
@@ -132,7 +134,7 @@ func TestEnqueueAgainAfterAnUnknownCommitAddsNothing(t *testing.T) {
 func TestEnqueueTxAgainAfterACutCommitAddsNothing(t *testing.T) {
 	p, proxy, db := behindProxy(t, postgres.Options{})
 	inserts := countInserts(t, p)
-	o := outbox.New(db, outbox.Options{})
+	o := parts.NewOutbox(db, worker.Options{})
 	pool, err := sql.Open("pgx", proxy.URL(testpg.URL(t)))
 	enginetest.Must(t, err)
 	defer pool.Close()
@@ -163,7 +165,7 @@ func TestEnqueueAgainWaitsForTheFirstAttempt(t *testing.T) {
 	for _, commit := range []bool{true, false} {
 		p := place()(t)
 		db := enginetest.Migrated(t, p)
-		o := outbox.New(db, outbox.Options{})
+		o := parts.NewOutbox(db, worker.Options{})
 		tx, err := p.Pool(db).BeginTx(t.Context(), nil)
 		enginetest.Must(t, err)
 		id, err := o.EnqueueTx(t.Context(), tx, outbox.Message{Topic: "t"})

@@ -15,8 +15,10 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/bravellian/pawl/internal/test/enginetest"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/test/testpg"
 	"github.com/bravellian/pawl/internal/throttle"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
@@ -364,16 +366,16 @@ func TestDoorSpeaksAsGo(t *testing.T) {
 	p := place()(t)
 	db := enginetest.Migrated(t, p)
 	f := openDoor(t, p, connect(t, testpg.URL(t)))
-	o := outbox.New(db, outbox.Options{})
+	o := parts.NewOutbox(db, worker.Options{})
 	text := strings.Repeat("ü", 256)
 	far := time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)
-	_, noSteps := join.New(db, o, join.Options{}).Start(t.Context(), join.Spec{})
-	_, longKey := join.New(db, o, join.Options{}).Start(t.Context(), join.Spec{ExpectedSteps: 1, GroupingKey: text})
+	_, noSteps := parts.NewJoins(db, o, join.Options{}, nil).Start(t.Context(), join.Spec{})
+	_, longKey := parts.NewJoins(db, o, join.Options{}, nil).Start(t.Context(), join.Spec{ExpectedSteps: 1, GroupingKey: text})
 	limited := func(kind throttle.Kind, name string, b throttle.Bounds, reason string) error {
 		_, err := throttle.New(db, nil).Set(t.Context(), kind, name, b, reason)
 		return err
 	}
-	_, timerKey := timer.New(db, o, timer.Options{}).Schedule(t.Context(), timer.Timer{Due: far.AddDate(-1, 0, 0), Key: text})
+	_, timerKey := parts.NewTimers(db, o, timer.Options{}, nil).Schedule(t.Context(), timer.Timer{Due: far.AddDate(-1, 0, 0), Key: text})
 	for call, want := range map[string]error{
 		`pawl.outbox_enqueue('', 'x')`:                                                          (&outbox.Message{}).Validate(),
 		`pawl.outbox_enqueue(` + blank + `, 'x')`:                                               (&outbox.Message{Topic: "\u3000"}).Validate(),

@@ -214,7 +214,7 @@ func working() []act {
 			return p.exec(`SELECT * FROM pawl.outbox_claim(gen_random_uuid(), 30)`)
 		}},
 		{"claim under a limit for each topic", all, func(p *person, f *scene) error {
-			return errors.Join(done(p.Outbox.ClaimFrom(p.ctx, "limited", owner, time.Minute, 10)), done(p.Outbox.CleanUp(p.ctx)))
+			return errors.Join(done(p.Outbox.ClaimFrom(p.ctx, "limited", owner, time.Minute, 10)), done(p.Internal(access.Key{}).Components[0].Cleanup.Once(p.ctx)))
 		}},
 		{"claim timers in SQL", all, func(p *person, f *scene) error {
 			return p.exec(`SELECT * FROM pawl.timer_claim(gen_random_uuid(), 30)`)
@@ -291,7 +291,7 @@ func operating() []act {
 		}},
 		{"change what a bulk act selects", nil, func(p *person, f *scene) error { return p.exec(`UPDATE pawl.outbox_bulk SET topic = NULL WHERE false`) }},
 		{"work off bulk acts", both, func(p *person, f *scene) error {
-			return errors.Join(done(p.Outbox.Internal(access.Key{}).Component().Sources[0].Dispatch(p.ctx)),
+			return errors.Join(done(p.Internal(access.Key{}).Sources()[0].Dispatch(p.ctx)),
 				p.exec(`SELECT pawl.outbox_bulk_step(gen_random_uuid(), 1, 1, NULL, '', '', NULL)`))
 		}},
 		{"cancel and move messages", both, func(p *person, f *scene) error {

@@ -41,7 +41,7 @@ func TestNames(t *testing.T) {
 		pkg := base[strings.LastIndexAny(base, "-_.")+1:]
 		api[pkg] += string(text)
 	}
-	if got := missing("`outbox.Message.Due` `outbox.Massage(x)` `outbox.Message.Dew` `other.Thing` `*outbox.Outbox`", api); len(got) != 2 {
+	if got := missing("`outbox.Message.Due` `outbox.Massage(x)` `outbox.Message.Dew` `other.Thing` `*parts.Outbox`", api); len(got) != 2 {
 		t.Errorf("found %q", got)
 	}
 	for _, pattern := range []string{"../../../docs/*.md", "../../../README.md"} {

@@ -78,14 +78,15 @@ func testBroker(t *testing.T, of func(*testing.T) broker) {
 // and returns the payloads by id of those that committed.
 func produce(t *testing.T, d dbtest.Database) func() map[string]string {
 	t.Helper()
-	ob := outbox.New(d, outbox.Options{})
+	p, err := pawl.New(d, pawl.Options{})
+	must(t, err)
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	payloads := make(map[string]string, committed)
 	for producer := range producers {
 		all.Go(func() {
 			for i := range transactions {
-				kept, err := transaction(t.Context(), d, ob, producer, i)
+				kept, err := transaction(t.Context(), d, p.Outbox, producer, i)
 				if err != nil {
 					t.Error(err)
 					return

@@ -20,6 +20,8 @@ import (
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/test/enginetest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -97,8 +99,8 @@ type waiting struct {
 type model struct {
 	t     *testing.T
 	d     dbtest.Database
-	box   *outbox.Outbox
-	joins *join.Joins
+	box   *parts.Outbox
+	joins *parts.Joins
 	fans  []*fanIn
 	steps []*step
 }
@@ -116,8 +118,8 @@ func newModel(t *testing.T, rt *rapid.T, d dbtest.Database) *model {
 			rt.Fatal(err)
 		}
 	}
-	box := outbox.New(d.DB, outbox.Options{})
-	m := &model{t: t, d: d, box: box, joins: join.New(d.DB, box, join.Options{})}
+	box := parts.NewOutbox(d.DB, worker.Options{})
+	m := &model{t: t, d: d, box: box, joins: parts.NewJoins(d.DB, box, join.Options{}, nil)}
 	m.start(rt)
 	m.enqueue(rt)
 	return m
@@ -473,8 +475,8 @@ func (m *model) wait(rt *rapid.T) {
 
 // drain handles waits, and nothing else, and insists on what they sent.
 func (m *model) drain(rt *rapid.T) {
-	box := outbox.New(m.d.DB, outbox.Options{StopWhenEmpty: true, Logger: slog.New(slog.DiscardHandler), Queues: []string{"waits"}})
-	join.New(m.d.DB, box, join.Options{})
+	box := parts.NewOutbox(m.d.DB, worker.Options{StopWhenEmpty: true, Logger: slog.New(slog.DiscardHandler), Queues: []string{"waits"}})
+	parts.NewJoins(m.d.DB, box, join.Options{}, nil)
 	must(rt, box.Run(m.ctx()))
 	want := map[string]int{}
 	for _, f := range m.fans {

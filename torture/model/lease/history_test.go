@@ -14,6 +14,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/lease"
 	"github.com/bravellian/pawl/torture/internal/leasetest"
 )
@@ -43,7 +44,7 @@ func contend(t *testing.T, e dbtest.Engine, d, limit time.Duration) {
 	start := time.Now()
 	for i := range 8 {
 		gate := &gate{DB: db.Another(t)}
-		c := &contender{Leases: lease.New(gate, lease.ManagerOptions{}), t: t, db: db, gate: gate, client: i, all: &all, d: d, rnd: rand.New(rand.NewPCG(7, uint64(i)))}
+		c := &contender{Leases: parts.NewLeases(gate, "", nil), t: t, db: db, gate: gate, client: i, all: &all, d: d, rnd: rand.New(rand.NewPCG(7, uint64(i)))}
 		wg.Go(func() {
 			for time.Since(start) < limit || all.poor() && time.Since(start) < 5*limit {
 				c.round()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/throttle"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
@@ -25,7 +26,7 @@ func TestFlowModel(t *testing.T) {
 	checks(t, 80) // before others run beside this: it sets a flag of the process
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		db := e.Open(t)
-		f := &fixture{Outbox: outbox.New(db, outbox.Options{}), t: t, db: db}
+		f := &fixture{Outbox: parts.NewOutbox(db, worker.Options{}), t: t, db: db}
 		rapid.Check(t, func(rt *rapid.T) {
 			for _, table := range []string{"message", "ready", "claim", "done", "exception", "order", "unique", "limit", "limit_claim"} {
 				f.exec("DELETE FROM " + f.db.Table("outbox_"+table))
@@ -273,7 +274,7 @@ func (m *flowModel) drain(rt *rapid.T) {
 
 // fixture is an outbox on a database of its own.
 type fixture struct {
-	*outbox.Outbox
+	*parts.Outbox
 	t  *testing.T
 	db dbtest.Database
 }

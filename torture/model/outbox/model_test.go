@@ -24,6 +24,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -109,7 +110,7 @@ type known struct {
 type model struct {
 	t      *testing.T
 	d      *modelled
-	o      *outbox.Outbox
+	o      *parts.Outbox
 	byID   map[outbox.Position]*known
 	owners []outbox.OwnerToken
 	minted []outbox.MessageID // every id that ever was handed out, or invented
@@ -131,7 +132,7 @@ func newModel(t *testing.T, rt *rapid.T, d *modelled) *model {
 		keep = time.Millisecond
 		*d.clock = time.Now()
 	}
-	return &model{t: t, d: d, o: outbox.New(d.DB, outbox.Options{Retention: keep, Worker: workerName}),
+	return &model{t: t, d: d, o: parts.NewOutbox(d.DB, worker.Options{Retention: keep, Worker: workerName}),
 		byID: map[outbox.Position]*known{}, owners: []outbox.OwnerToken{outbox.NewOwnerToken()}}
 }
 

@@ -10,6 +10,8 @@ import (
 
 	sqlite "github.com/bravellian/pawl/internal/sql/sqlite/anydriver"
 	"github.com/bravellian/pawl/internal/test/enginetest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -117,7 +119,7 @@ func TestStatementsInCallersTransactionsAreParsedOnce(t *testing.T) {
 	enginetest.Must(t, err)
 	defer func() { _ = db.Close() }()
 	enginetest.Must(t, db.Migrate(t.Context()))
-	o := outbox.New(db, outbox.Options{})
+	o := parts.NewOutbox(db, worker.Options{})
 	enqueue := func(n int) {
 		for range n {
 			tx, err := db.SQL().BeginTx(t.Context(), nil)

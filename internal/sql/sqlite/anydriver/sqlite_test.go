@@ -16,6 +16,8 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 	sqlite "github.com/bravellian/pawl/internal/sql/sqlite/anydriver"
 	"github.com/bravellian/pawl/internal/test/enginetest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -332,7 +334,7 @@ func TestTransactionsGiveTheLockBack(t *testing.T) {
 func TestEnqueueAgainAfterARollback(t *testing.T) {
 	for _, taken := range []bool{false, true} {
 		db, path := migrated(t)
-		o, elsewhere := outbox.New(db, outbox.Options{}), outbox.New(open(t, path), outbox.Options{})
+		o, elsewhere := parts.NewOutbox(db, worker.Options{}), parts.NewOutbox(open(t, path), worker.Options{})
 		tx, err := db.SQL().BeginTx(t.Context(), nil)
 		enginetest.Must(t, err)
 		id, err := o.EnqueueTx(t.Context(), tx, outbox.Message{Topic: "first"})

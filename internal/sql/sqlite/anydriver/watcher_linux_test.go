@@ -8,6 +8,8 @@ import (
 	"github.com/bravellian/pawl/internal/enginekit/filewatch"
 	sqlite "github.com/bravellian/pawl/internal/sql/sqlite/anydriver"
 	"github.com/bravellian/pawl/internal/test/enginetest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -66,7 +68,7 @@ func TestCommitUnderWayWakesWithoutAPoll(t *testing.T) {
 func TestTransactionOfTheProgramWakesWithoutAPoll(t *testing.T) {
 	db, _ := migrated(t)
 	sqlite.NeverPoll(db)
-	o := outbox.New(db, outbox.Options{})
+	o := parts.NewOutbox(db, worker.Options{})
 	s := db.Waiter(outbox.DefaultQueue)
 	defer s.Close()
 	for range 10 {

@@ -28,6 +28,7 @@ import (
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/test/driverstest/suite"
+	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/test/testpg"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -186,7 +187,7 @@ func (p *place) drifts(t *testing.T) {
 // problem is what the doctor says of the schema.
 func (p *place) problem(t *testing.T) string {
 	t.Helper()
-	for _, f := range admin.New(p.db, nil).Examine(t.Context(), admin.ExamineOptions{}).Findings {
+	for _, f := range parts.NewAdmin(p.db).Examine(t.Context(), admin.ExamineOptions{}).Findings {
 		if (f.Code == "objects" || f.Code == "schema") && f.Level == health.Problem {
 			return f.Summary
 		}
