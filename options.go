@@ -111,7 +111,7 @@ func retained(d time.Duration) error { return engine.CheckOption("Retention", d,
 
 func (o *Options) checkInbox() error {
 	if o.Inbox.Retry != nil {
-		if err := o.Inbox.Retry.Validate(); err != nil {
+		if err := worker.RetryPolicy(*o.Inbox.Retry).Validate(); err != nil {
 			return engine.InOptions("Retry", err)
 		}
 	}
@@ -138,7 +138,7 @@ func (o *Options) outbox() worker.Options {
 func (o *Options) workers() worker.Options {
 	return worker.Options{
 		Logger: o.Logger, RetryLogLevel: o.RetryLogLevel, Queues: slices.Clone(o.Queues), Concurrency: o.Concurrency, QueueConcurrency: o.QueueConcurrency,
-		BatchSize: o.BatchSize, Lease: o.Lease, PriorityWait: o.PriorityWait, PollInterval: o.PollInterval, Grace: o.Grace, Retry: o.Retry, Retention: o.Retention, MaxPayload: o.MaxPayload,
+		BatchSize: o.BatchSize, Lease: o.Lease, PriorityWait: o.PriorityWait, PollInterval: o.PollInterval, Grace: o.Grace, Retry: (*worker.RetryPolicy)(o.Retry), Retention: o.Retention, MaxPayload: o.MaxPayload,
 		KeptAttempts: o.KeptAttempts, Worker: o.Worker, StopWhenEmpty: o.StopWhenEmpty,
 	}
 }

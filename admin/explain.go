@@ -252,11 +252,11 @@ func (e *explainer) findInbox(ctx context.Context, id string) (*Explanation, err
 }
 
 // owner returns a claim's owner in words, and its worker if that is known.
-func (e *explainer) owner(token worker.OwnerToken) (who string, by *registry.Info) {
-	if by = e.everyone.holder(token); by != nil {
+func (e *explainer) owner(token outbox.OwnerToken) (who string, by *registry.Info) {
+	if by = e.everyone.holder(uuid.UUID(token)); by != nil {
 		return "worker " + by.Name, by
 	}
-	if token.Tag() != 0 {
+	if worker.TagIn(uuid.UUID(token)) != 0 {
 		return fmt.Sprintf("a worker that is not in the list of workers any more (token %s)", token), nil
 	}
 	return fmt.Sprintf("a program that claims by itself (token %s)", token), nil

@@ -8,7 +8,7 @@ import (
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/internal/registry"
-	"github.com/bravellian/pawl/internal/worker"
+	"github.com/google/uuid"
 )
 
 // workers are the processes that work on the database, and those that crashed.
@@ -42,7 +42,7 @@ func (w workers) anyBut(one *registry.Info) bool {
 }
 
 // holder returns the worker that made an owner token, a live one if two match.
-func (w workers) holder(token worker.OwnerToken) (by *registry.Info) {
+func (w workers) holder(token uuid.UUID) (by *registry.Info) {
 	for i := range w {
 		if w[i].Made(token) && (by == nil || w[i].Alive) {
 			by = &w[i]

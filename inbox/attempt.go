@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/worker"
@@ -21,7 +23,7 @@ func (i *Inbox) Attempt(ctx context.Context, k Key, fn func(ctx context.Context)
 	if err := k.validate(); err != nil {
 		return err
 	}
-	token := [16]byte(worker.NewOwnerToken())
+	token := [16]byte(uuid.New())
 	lease := i.opts.Lease
 	sent := time.Now()
 	take := engine.Ask(op.InboxTake{InboxKey: k.op(), Hash: k.hash(), Token: &token, Lease: &lease, MaxAttempts: i.retry.MaxAttempts, Resumes: i.resumes})

@@ -73,7 +73,7 @@ type messages interface {
 type Inbox struct {
 	db       engine.DB
 	opts     Options
-	retry    outbox.RetryPolicy
+	retry    worker.RetryPolicy
 	log      *slog.Logger
 	queue    *outbox.Outbox
 	messages messages
@@ -98,7 +98,7 @@ func New(_ access.Key, db engine.DB, opts Options, workers worker.Options) (*Inb
 	workers.Queues = []string{opts.Queue}
 	retry := worker.DefaultRetryPolicy()
 	if opts.Retry != nil {
-		retry = *opts.Retry
+		retry = worker.RetryPolicy(*opts.Retry)
 	}
 	o, messages := outbox.New(access.Key{}, db, workers)
 	i := &Inbox{db: db, opts: opts, retry: retry, log: engine.Logger(workers.Logger), queue: o, messages: messages}

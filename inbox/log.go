@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -22,7 +23,7 @@ func (i *Inbox) logDelivery(ctx context.Context, k *Key, verdict int64) {
 func (i *Inbox) behindQueue(opts []outbox.HandlerOptions) *Inbox {
 	silent := *i
 	if len(opts) > 0 && opts[0].Retry != nil {
-		silent.retry = *opts[0].Retry
+		silent.retry = worker.RetryPolicy(*opts[0].Retry)
 	}
 	silent.log = slog.New(slog.DiscardHandler)
 	silent.resumes = true

@@ -182,7 +182,7 @@ func (i *Inbox) register(topic string, opts []outbox.HandlerOptions, process fun
 		retry.MaxAttempts = 0
 	}
 	queued := make([]outbox.HandlerOptions, max(len(opts), 1)) // more than one are refused
-	queued[0].Retry = &retry
+	queued[0].Retry = (*outbox.RetryPolicy)(&retry)
 	if len(opts) > 0 {
 		queued[0].Concurrency = opts[0].Concurrency
 		queued[0].Timeout = min(opts[0].Timeout, 0) // invalid, too

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/outbox"
@@ -16,7 +18,7 @@ import (
 // Claim claims up to n due runs under a lease, and records their start. owner is a token of the
 // caller's choice, new for every claim. None due is no error.
 func (j *Jobs) Claim(ctx context.Context, owner outbox.OwnerToken, lease time.Duration, n int) ([]*outbox.Message, error) {
-	return j.queue.ClaimWith(ctx, owner, lease, n, func(most int) engine.Answering[op.OutboxClaimed] {
+	return j.queue.ClaimWith(ctx, uuid.UUID(owner), lease, n, func(most int) engine.Answering[op.OutboxClaimed] {
 		return op.JobClaim{Owner: owner, Lease: lease, Most: most}
 	})
 }

@@ -167,7 +167,7 @@ func (j *Jobs) fireTogether(ctx context.Context, moves []*move) error {
 		}
 		placed := slices.Clone(runs)
 		for i, id := range ids {
-			placed[i].RunID, placed[i].ID = id, int64(positions[i])
+			placed[i].RunID, placed[i].ID = id, positions[i]
 		}
 		c = engine.Ask(op.JobFire{Jobs: jobs, Runs: placed})
 		c.Generation = generation

@@ -41,7 +41,7 @@ func open(t *testing.T, e dbtest.Engine) *fixture {
 // on returns jobs over one handle on a database. Failed attempts are due again at
 // once.
 func on(t *testing.T, e dbtest.Engine, db dbtest.Database, handle engine.DB, o job.Options) *fixture {
-	retry := &outbox.RetryPolicy{MaxAttempts: 2, Delay: func(int) time.Duration { return 0 }}
+	retry := &worker.RetryPolicy{MaxAttempts: 2, Delay: func(int) time.Duration { return 0 }}
 	box := parts.NewOutbox(handle, worker.Options{StopWhenEmpty: true, Logger: quiet(), Retention: time.Millisecond, Retry: retry})
 	f := &fixture{Jobs: parts.NewJobs(handle, box, o, quiet()), box: box, t: t, db: db, e: e, schedule: "15 * * * *"}
 	if time.Now().Minute() < 30 {

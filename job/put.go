@@ -151,7 +151,7 @@ func (j *Jobs) Trigger(ctx context.Context, name string) (RunID, error) {
 			return err
 		}
 		id = ids[0]
-		c = engine.Ask(op.JobTrigger{Name: name, ID: int64(positions[0]), RunID: id, Note: audit.New(ctx, target(name)).Op()})
+		c = engine.Ask(op.JobTrigger{Name: name, ID: positions[0], RunID: id, Note: audit.New(ctx, target(name)).Op()})
 		c.Generation = generation
 		return j.db.Do(ctx, c)
 	})

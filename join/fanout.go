@@ -184,7 +184,7 @@ func attachNew(id ID, messages []outbox.Message, b queue.Batch[outbox.MessageID]
 	}
 	members := make([]op.JoinNewMember, n)
 	for i, at := range b.Positions()[:n] {
-		members[i] = op.JoinNewMember{ID: int64(at), MessageID: mids[i]}
+		members[i] = op.JoinNewMember{ID: at, MessageID: mids[i]}
 	}
 	return engine.Ask(op.JoinAttachNew{JoinID: id, Members: members})
 }

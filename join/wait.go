@@ -100,7 +100,7 @@ func (j *Joins) addWait(ctx context.Context, tx outbox.Tx, w *writes, id ID, m o
 
 // noteWait records where the wait of a batch with an index lies.
 func noteWait(id ID, b queue.Batch[outbox.MessageID], i int) *engine.Call {
-	return engine.Ask(op.JoinWait{JoinID: id, ID: int64(b.Positions()[i]), MessageID: b.IDs()[i]})
+	return engine.Ask(op.JoinWait{JoinID: id, ID: b.Positions()[i], MessageID: b.IDs()[i]})
 }
 
 // waitPayload is the body of a wait, named as in the seed. What its flat fields

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
@@ -26,7 +28,7 @@ func (q *endless) Exchange(_ context.Context, _ *worker.Settlement, c worker.Cla
 	now := time.Now().UTC().Round(0)
 	for i := range items {
 		m := q.msgs[i%len(q.msgs)]
-		items[i] = worker.Item[*outbox.Message]{ID: worker.Position(i), MessageID: m.ID, Topic: m.Topic, Since: now, Body: m}
+		items[i] = worker.Item[*outbox.Message]{ID: int64(i), MessageID: m.ID, Topic: m.Topic, Since: now, Body: m}
 	}
 	return items, nil
 }
@@ -34,7 +36,7 @@ func (q *endless) Exchange(_ context.Context, _ *worker.Settlement, c worker.Cla
 func (q *endless) Extend(context.Context, []worker.Held, time.Duration) (int64, error) { return 0, nil }
 func (q *endless) Reap(context.Context) (int64, bool, error)                           { return 0, false, nil }
 
-func (q *endless) ClaimSuspects(context.Context, worker.OwnerToken, time.Duration, int) ([]worker.Item[*outbox.Message], error) {
+func (q *endless) ClaimSuspects(context.Context, uuid.UUID, time.Duration, int) ([]worker.Item[*outbox.Message], error) {
 	return nil, nil
 }
 

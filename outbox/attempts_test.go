@@ -93,7 +93,7 @@ func TestAttemptsOfNeighboursAndExpiredLeases(t *testing.T) {
 // D-209: a worker keeps what a handler returned.
 func TestWorkersKeepAttempts(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
-		f := open(t, e, worker.Options{Worker: "w2", StopWhenEmpty: true, Retry: &outbox.RetryPolicy{Delay: func(int) time.Duration { return 0 }}})
+		f := open(t, e, worker.Options{Worker: "w2", StopWhenEmpty: true, Retry: &worker.RetryPolicy{Delay: func(int) time.Duration { return 0 }}})
 		id := f.enqueue(outbox.Message{Topic: "t"})
 		n := 0
 		f.Handle("t", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
@@ -114,7 +114,7 @@ func TestWorkersKeepAttempts(t *testing.T) {
 // time of the next; it is not among those that failed.
 func TestUncountedAttempts(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
-		f := open(t, e, worker.Options{StopWhenEmpty: true, Retry: &outbox.RetryPolicy{MaxAttempts: 2, Delay: func(int) time.Duration { return time.Hour }}})
+		f := open(t, e, worker.Options{StopWhenEmpty: true, Retry: &worker.RetryPolicy{MaxAttempts: 2, Delay: func(int) time.Duration { return time.Hour }}})
 		answer := worker.AskForTime(time.Minute, errors.New("not now"))
 		f.handle("t", func(context.Context, *outbox.Message) error { return answer })
 		ids := []outbox.Position{f.enqueue(outbox.Message{Topic: "t"}), f.enqueue(outbox.Message{Topic: "t", OrderingKey: "k"})}

@@ -14,6 +14,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/worker"
+	"github.com/google/uuid"
 )
 
 // counter is a database that gives out positions and nothing else.
@@ -52,8 +53,8 @@ func TestBatchIsLaidOutWhenItIsAskedFor(t *testing.T) {
 // What is settled goes to the database in order of its position, also where positions are further apart than an int of
 // 32 bits can say.
 func TestSettledInOrder(t *testing.T) {
-	owner := worker.NewOwnerToken()
-	ids := []worker.Position{1<<47 + 1, 1, 1 << 32, 1<<31 + 5, 7}
+	owner := uuid.New()
+	ids := []int64{1<<47 + 1, 1, 1 << 32, 1<<31 + 5, 7}
 	s := &worker.Settlement{}
 	for _, id := range ids {
 		h := worker.Held{Owner: owner, ID: id}

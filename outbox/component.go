@@ -11,6 +11,7 @@ import (
 	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/internal/queue"
 	"github.com/bravellian/pawl/internal/worker"
+	"github.com/google/uuid"
 )
 
 // component is the outbox as other components and pawl.Pawl see it.
@@ -34,22 +35,22 @@ func (c component) Template(m Message) (queue.Template, error) {
 	return b, nil
 }
 
-func (c component) Reserve(ctx context.Context, n int) ([]MessageID, []Position, error) {
+func (c component) Reserve(ctx context.Context, n int) ([]MessageID, []int64, error) {
 	lo, err := c.db.ReserveIDs(ctx, nil, n)
 	if err != nil {
 		return nil, nil, err
 	}
-	ids, positions := make([]MessageID, n), make([]Position, n)
+	ids, positions := make([]MessageID, n), make([]int64, n)
 	now := time.Now()
 	for i := range ids {
-		positions[i] = Position(lo + int64(i))
-		ids[i] = makeMessageID(now, c.tag, int64(positions[i]))
+		positions[i] = lo + int64(i)
+		ids[i] = makeMessageID(now, c.tag, positions[i])
 	}
 	return ids, positions, nil
 }
 
-func (c component) ClaimWith(ctx context.Context, owner OwnerToken, lease time.Duration, n int, claim func(most int) engine.Answering[op.OutboxClaimed]) ([]*Message, error) {
-	if err := checkClaim(DefaultQueue, owner, lease, n); err != nil {
+func (c component) ClaimWith(ctx context.Context, owner uuid.UUID, lease time.Duration, n int, claim func(most int) engine.Answering[op.OutboxClaimed]) ([]*Message, error) {
+	if err := checkClaim(DefaultQueue, OwnerToken(owner), lease, n); err != nil {
 		return nil, err
 	}
 	n = min(n, worker.MaxBatch)
@@ -57,7 +58,7 @@ func (c component) ClaimWith(ctx context.Context, owner OwnerToken, lease time.D
 }
 
 func (c component) AckCalls(m *Message) []*engine.Call {
-	ack := engine.Ask(op.OutboxAck{Runs: []op.Held{held(m.Owner, m.Position)}, Worker: c.opts.Worker})
+	ack := engine.Ask(op.OutboxAck{Runs: []op.Held{held(m.Owner, int64(m.Position))}, Worker: c.opts.Worker})
 	data := m.result()
 	if len(data) == 0 {
 		return []*engine.Call{ack}

@@ -141,10 +141,10 @@ func (b *batch) IDs() []MessageID {
 
 // Positions returns the messages' positions in their order. A message whose supplied id is known
 // has another one already.
-func (b *batch) Positions() []Position {
-	ids := make([]Position, len(b.entries))
+func (b *batch) Positions() []int64 {
+	ids := make([]int64, len(b.entries))
 	for i, en := range b.entries {
-		ids[i] = Position(en.id)
+		ids[i] = en.id
 	}
 	return ids
 }

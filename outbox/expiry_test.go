@@ -88,7 +88,7 @@ func TestExpiredMessagesEnd(t *testing.T) {
 // is measured again when its turn comes.
 func TestNoAttemptAfterExpiry(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
-		f := open(t, e, worker.Options{Concurrency: 1, StopWhenEmpty: true, Retry: &outbox.RetryPolicy{Delay: func(int) time.Duration { return 0 }}})
+		f := open(t, e, worker.Options{Concurrency: 1, StopWhenEmpty: true, Retry: &worker.RetryPolicy{Delay: func(int) time.Duration { return 0 }}})
 		at := time.Now().Add(1500 * time.Millisecond)
 		tried := f.enqueue(outbox.Message{Topic: "t", Expires: at})
 		held := f.enqueue(outbox.Message{Topic: "t", Expires: at})

@@ -101,7 +101,7 @@ func testHandleBatchFails(t *testing.T, e dbtest.Engine) {
 		},
 	} {
 		t.Run(want, func(t *testing.T) {
-			f := open(t, e, worker.Options{StopWhenEmpty: true, Retry: &outbox.RetryPolicy{MaxAttempts: 1}})
+			f := open(t, e, worker.Options{StopWhenEmpty: true, Retry: &worker.RetryPolicy{MaxAttempts: 1}})
 			ids := f.enqueueN(3)
 			f.HandleBatch("t", handler, outbox.BatchOptions{Max: 3, Wait: time.Second}, outbox.HandlerOptions{Timeout: 200 * time.Millisecond})
 			if err := f.Run(f.ctx()); err != nil {

@@ -70,10 +70,10 @@ type registry struct {
 
 type route struct {
 	handler Handler
-	retry   RetryPolicy
+	retry   worker.RetryPolicy
 	timeout time.Duration
 	slots   *worker.Slots // nil: no limit of its own
-	order   OrderPolicy
+	order   worker.OrderPolicy
 }
 
 // Handle is pawl.Pawl.Handle.
@@ -121,7 +121,7 @@ func checkHandlerOptions(opts []HandlerOptions) error {
 		return err
 	}
 	if o.Retry != nil {
-		if err := o.Retry.Validate(); err != nil {
+		if err := worker.RetryPolicy(*o.Retry).Validate(); err != nil {
 			return engine.InOptions("Retry", err)
 		}
 	}
@@ -134,9 +134,9 @@ func checkHandlerOptions(opts []HandlerOptions) error {
 func (o *Outbox) route(h Handler, opts []HandlerOptions) route {
 	rt := route{handler: h, retry: o.defaultRetry()}
 	if len(opts) > 0 {
-		rt.timeout, rt.order = opts[0].Timeout, opts[0].Order
+		rt.timeout, rt.order = opts[0].Timeout, worker.OrderPolicy(opts[0].Order)
 		if opts[0].Retry != nil {
-			rt.retry = *opts[0].Retry
+			rt.retry = worker.RetryPolicy(*opts[0].Retry)
 		}
 		if n := opts[0].Concurrency; n > 0 {
 			rt.slots = worker.NewSlots(n, false)
@@ -229,17 +229,17 @@ func (r *registry) recordMissing(topic string, now time.Time) (delay time.Durati
 
 // OrderPolicy is what a message with an ordering key does to those behind it when an attempt
 // fails.
-type OrderPolicy = worker.OrderPolicy
+type OrderPolicy int
 
 // The policies of a topic.
 const (
 	// OrderBlock keeps them waiting until the message succeeds, fails for good, expires or is
 	// cancelled.
-	OrderBlock = worker.OrderBlock
+	OrderBlock = OrderPolicy(worker.OrderBlock)
 	// OrderSkip lets the next one begin. When the backoff is over, the message comes before those
 	// that wait then.
-	OrderSkip = worker.OrderSkip
+	OrderSkip = OrderPolicy(worker.OrderSkip)
 	// OrderHold is OrderBlock, and a message that fails for good keeps them waiting until an
 	// operator redrives or discards it.
-	OrderHold = worker.OrderHold
+	OrderHold = OrderPolicy(worker.OrderHold)
 )

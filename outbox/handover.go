@@ -73,7 +73,7 @@ func (h *handover) committed(ctx context.Context) bool {
 	if place.Accept(ctx, item(m)) {
 		return true
 	}
-	if _, err := h.o.Release(ctx, place.Owner, m.Position); err != nil {
+	if _, err := h.o.Release(ctx, m.Owner, m.Position); err != nil {
 		h.o.log.WarnContext(ctx, "a message waits for its lease to expire: its worker ended, and it could not be released", "message_id", m.ID.String(), "error", err)
 	}
 	return true
@@ -98,7 +98,7 @@ func (h *handover) end(err error) {
 	case h == nil || h.place == nil:
 		return
 	case errors.Is(err, engine.ErrCommitUnknown):
-		h.place.Unknown(Position(h.entry.id))
+		h.place.Unknown(h.entry.id)
 	default:
 		h.place.Withdraw()
 	}

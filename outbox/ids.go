@@ -8,19 +8,27 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-
-	"github.com/bravellian/pawl/internal/worker"
 )
 
 // Position is a message's position in the outbox, by which workers claim and settle it. It never
 // changes.
-type Position = worker.Position
+type Position int64
 
-// OwnerToken identifies a claim; see package worker.
-type OwnerToken = worker.OwnerToken
+// OwnerToken identifies a claim: only with it can the messages of the claim be settled. Choose a new one
+// for every claim.
+type OwnerToken uuid.UUID
 
 // NewOwnerToken returns a random token.
-func NewOwnerToken() OwnerToken { return worker.NewOwnerToken() }
+func NewOwnerToken() OwnerToken { return OwnerToken(uuid.New()) }
+
+// String returns the token as a lower-case hyphenated UUID.
+func (t OwnerToken) String() string { return uuid.UUID(t).String() }
+
+// MarshalText encodes the token as String does.
+func (t OwnerToken) MarshalText() ([]byte, error) { return uuid.UUID(t).MarshalText() }
+
+// UnmarshalText decodes what MarshalText encodes.
+func (t *OwnerToken) UnmarshalText(text []byte) error { return (*uuid.UUID)(t).UnmarshalText(text) }
 
 // MessageID is a message's logical identity, the same for every delivery. Handlers use it to
 // recognize a message that they have handled.

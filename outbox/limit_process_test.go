@@ -31,7 +31,7 @@ func workUnderALimit() error {
 	}
 	o := parts.NewOutbox(db, worker.Options{
 		Concurrency: 16, Lease: 2 * orderLease, PollInterval: 50 * time.Millisecond,
-		Retry: &outbox.RetryPolicy{Delay: func(int) time.Duration { return 5 * time.Millisecond }},
+		Retry: &worker.RetryPolicy{Delay: func(int) time.Duration { return 5 * time.Millisecond }},
 	})
 	o.Handle("t", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
 		fmt.Fprintf(log, "begin %d %s\n", os.Getpid(), m.Payload)

@@ -34,7 +34,7 @@ func workInOrder() error {
 	}
 	o := parts.NewOutbox(db, worker.Options{
 		Concurrency: 16, Lease: orderLease, PollInterval: 100 * time.Millisecond,
-		Retry: &outbox.RetryPolicy{Delay: func(int) time.Duration { return 5 * time.Millisecond }},
+		Retry: &worker.RetryPolicy{Delay: func(int) time.Duration { return 5 * time.Millisecond }},
 	})
 	o.Handle("t", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
 		fmt.Fprintf(log, "begin %d %s %s\n", os.Getpid(), m.OrderingKey, m.Payload)

@@ -420,7 +420,7 @@ func TestOrderIsChecked(t *testing.T) {
 func TestOrderAmongWorkers(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		const keys, each = 20, 8
-		opts := quick(worker.Options{Concurrency: 8, Retry: &outbox.RetryPolicy{Delay: func(int) time.Duration { return 0 }}})
+		opts := quick(worker.Options{Concurrency: 8, Retry: &worker.RetryPolicy{Delay: func(int) time.Duration { return 0 }}})
 		f := open(t, e, opts)
 		log := &orderLog{running: map[string]bool{}, next: map[string]int{}}
 		workers := []*fixture{f}

@@ -52,7 +52,14 @@ func New(_ access.Key, db engine.DB, opts worker.Options) (*Outbox, component) {
 }
 
 // RetryPolicy defines how often and when a message is tried again.
-type RetryPolicy = worker.RetryPolicy
+type RetryPolicy struct {
+	// MaxAttempts is the number of executions in all; 0 = no limit.
+	MaxAttempts int
+	// Delay returns the delay after so many failures, 1 for the first; nil = Backoff.
+	Delay func(failures int) time.Duration
+	// Jitter varies each delay by ± this share, 0 … 1.
+	Jitter float64
+}
 
 // Permanent returns an error that fails the message without another attempt.
 func Permanent(err error) error { return worker.Permanent(err) }

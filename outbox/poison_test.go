@@ -62,7 +62,7 @@ func beVictim() error {
 	}
 	o := parts.NewOutbox(db, worker.Options{
 		StopWhenEmpty: true, Concurrency: 500, BatchSize: 500, Queues: []string{outbox.DefaultQueue, "other"},
-		Retry: &outbox.RetryPolicy{MaxAttempts: poisonAttempts},
+		Retry: &worker.RetryPolicy{MaxAttempts: poisonAttempts},
 	})
 	o.Component().Observe(&worker.Observer{Claimed: writeClaimed})
 	o.Handle("t", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {

@@ -39,7 +39,7 @@ func (o *Outbox) ClaimFrom(ctx context.Context, queue string, owner OwnerToken, 
 }
 
 // claimSelf is a claim of the program's own.
-func (o *Outbox) claimSelf(ctx context.Context, owner OwnerToken, lease time.Duration, n int, claim engine.Answering[op.OutboxClaimed]) ([]*Message, error) {
+func (o *Outbox) claimSelf(ctx context.Context, owner [16]byte, lease time.Duration, n int, claim engine.Answering[op.OutboxClaimed]) ([]*Message, error) {
 	for {
 		var got delivery
 		// Expired leases are reaped in the same transaction (OBX-097).
@@ -101,7 +101,7 @@ type delivery struct {
 }
 
 // claimCall returns a call that collects the messages of a claim.
-func claimCall(claim engine.Answering[op.OutboxClaimed], owner OwnerToken, lease time.Duration, n int, got *delivery) *engine.Call {
+func claimCall(claim engine.Answering[op.OutboxClaimed], owner [16]byte, lease time.Duration, n int, got *delivery) *engine.Call {
 	began := time.Now()
 	c := engine.Each(claim, func(row *op.OutboxClaimed, unread error) error {
 		if got.msgs == nil {

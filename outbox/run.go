@@ -10,6 +10,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/worker"
+	"github.com/google/uuid"
 )
 
 // sources returns what a scheduler dispatches for the outbox.
@@ -68,11 +69,11 @@ func (o *Outbox) loop(queue string, t worker.TimeSlice) *worker.Loop[*Message] {
 		Queue:         &source{o: o, queue: queue},
 		Handle:        o.dispatch,
 		Result:        (*Message).result,
-		Policy: func(topic string) RetryPolicy {
+		Policy: func(topic string) worker.RetryPolicy {
 			if rt, ok := o.handlers.find(topic); ok {
 				return rt.retry
 			}
-			return RetryPolicy{} // without a handler no attempts are counted (D-17)
+			return worker.RetryPolicy{} // without a handler no attempts are counted (D-17)
 		},
 		Logger:        o.log.With("queue", queue),
 		RetryLogLevel: o.opts.RetryLogLevel,
@@ -102,7 +103,7 @@ func (o *Outbox) refresh(ctx context.Context) error {
 	return o.limits.Refresh(ctx)
 }
 
-func (o *Outbox) defaultRetry() RetryPolicy {
+func (o *Outbox) defaultRetry() worker.RetryPolicy {
 	if o.opts.Retry != nil {
 		return *o.opts.Retry
 	}
@@ -160,7 +161,7 @@ func (s *source) Exchange(ctx context.Context, done *worker.Settlement, c worker
 	return s.o.items(&got), nil
 }
 
-func (s *source) ClaimSuspects(ctx context.Context, owner worker.OwnerToken, lease time.Duration, n int) ([]worker.Item[*Message], error) {
+func (s *source) ClaimSuspects(ctx context.Context, owner uuid.UUID, lease time.Duration, n int) ([]worker.Item[*Message], error) {
 	var got delivery
 	if err := s.o.db.Do(ctx, claimCall(op.OutboxClaimSuspects{Queue: s.queue, Owner: owner, Lease: lease, Most: n}, owner, lease, n, &got)); err != nil {
 		return nil, err
@@ -187,7 +188,7 @@ func (o *Outbox) items(d *delivery) []worker.Item[*Message] {
 // item converts a message for the loop.
 func item(m *Message) worker.Item[*Message] {
 	return worker.Item[*Message]{
-		ID: m.Position, Topic: m.Topic, MessageID: &m.ID, Retry: m.RetryCount, Since: m.since(), Scheduled: !m.Due.IsZero(), Body: m,
+		ID: int64(m.Position), Topic: m.Topic, MessageID: &m.ID, Retry: m.RetryCount, Since: m.since(), Scheduled: !m.Due.IsZero(), Body: m,
 	}
 }
 

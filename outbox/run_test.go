@@ -40,7 +40,7 @@ func (f *fixture) start() (stop func()) {
 // quick makes everything that waits wait less.
 func quick(o worker.Options) worker.Options {
 	if o.Retry == nil {
-		o.Retry = &outbox.RetryPolicy{MaxAttempts: 3, Delay: func(int) time.Duration { return time.Millisecond }}
+		o.Retry = &worker.RetryPolicy{MaxAttempts: 3, Delay: func(int) time.Duration { return time.Millisecond }}
 	}
 	o.PollInterval = 20 * time.Millisecond
 	return o
@@ -579,7 +579,7 @@ func TestRunNeverConcurrentlyForOneMessage(t *testing.T) {
 }
 
 func testRunNeverConcurrentlyForOneMessage(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, quick(worker.Options{Concurrency: 16, Retry: &outbox.RetryPolicy{Delay: func(int) time.Duration { return 0 }}}))
+	f := open(t, e, quick(worker.Options{Concurrency: 16, Retry: &worker.RetryPolicy{Delay: func(int) time.Duration { return 0 }}}))
 	var busy sync.Map
 	f.handle("t", func(_ context.Context, m *outbox.Message) error {
 		if _, twice := busy.LoadOrStore(m.ID, true); twice {

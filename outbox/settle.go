@@ -11,11 +11,11 @@ import (
 )
 
 // held is one message that an owner has claimed.
-func held(owner OwnerToken, id Position) op.Held { return op.Held{Owner: owner, Lo: int64(id), N: 1} }
+func held(owner [16]byte, id int64) op.Held { return op.Held{Owner: owner, Lo: id, N: 1} }
 
 // follows reports whether a message follows a run of the same owner.
-func follows(r *op.Held, owner OwnerToken, id Position) bool {
-	return r.Owner == owner && int64(id) == r.Lo+int64(r.N)
+func follows(r *op.Held, owner [16]byte, id int64) bool {
+	return r.Owner == owner && id == r.Lo+int64(r.N)
 }
 
 // heldRuns converts items to runs, in order of id: every settlement takes its locks in the same
@@ -106,7 +106,7 @@ func missedOf[T any](c *engine.Call, all []T, miss func(T)) {
 func (o *Outbox) missedAcks(ctx context.Context, acks []worker.Held, miss func(worker.Held)) {
 	reads := make([]*engine.Call, len(acks))
 	for i, h := range acks {
-		reads[i] = engine.Ask(op.OutboxAcked{ID: int64(h.ID), Owner: h.Owner})
+		reads[i] = engine.Ask(op.OutboxAcked{ID: h.ID, Owner: h.Owner})
 	}
 	err := engine.ReadAll(ctx, o.db, reads...)
 	for i, h := range acks {
@@ -161,7 +161,7 @@ func results(results []worker.Result) []op.JoinResult {
 	slices.SortFunc(results, func(a, b worker.Result) int { return cmp.Compare(a.ID, b.ID) })
 	all := make([]op.JoinResult, len(results))
 	for i, r := range results {
-		all[i] = op.JoinResult{Owner: r.Owner, ID: int64(r.ID), Result: r.Data}
+		all[i] = op.JoinResult{Owner: r.Owner, ID: r.ID, Result: r.Data}
 	}
 	return all
 }

@@ -177,7 +177,7 @@ func (w *stressWorld) loop(ctx context.Context, rng *rand.Rand) {
 	for ctx.Err() == nil && !w.t.Failed() {
 		db := w.d.Another(w.t)
 		o := parts.NewOutbox(db, worker.Options{Logger: slog.New(slog.DiscardHandler), Concurrency: 4, BatchSize: 20, Grace: 20 * time.Second, PollInterval: 50 * time.Millisecond,
-			Retry: &outbox.RetryPolicy{Delay: func(int) time.Duration { return 5 * time.Millisecond }}})
+			Retry: &worker.RetryPolicy{Delay: func(int) time.Duration { return 5 * time.Millisecond }}})
 		ctx, stop := context.WithCancel(ctx)
 		var mu sync.Mutex // of rng and left
 		left := 50 + rng.IntN(500)

@@ -53,7 +53,7 @@ func run(t *testing.T, o *parts.Outbox) (stop func()) {
 
 // D-14, D-1, OBX-062, OBX-065: the default policy, by the clock.
 func TestTenAttemptsWithGrowingPauses(t *testing.T) {
-	inBubble(t, worker.Options{Retry: &outbox.RetryPolicy{MaxAttempts: 10}}, func(t *testing.T, ctx context.Context, o *parts.Outbox) {
+	inBubble(t, worker.Options{Retry: &worker.RetryPolicy{MaxAttempts: 10}}, func(t *testing.T, ctx context.Context, o *parts.Outbox) {
 		var at []time.Time
 		o.Handle("t", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
 			at = append(at, time.Now())
@@ -100,7 +100,7 @@ func TestDueInTenMinutes(t *testing.T) {
 
 // D-25: Run deletes old messages by itself.
 func TestRunCleansUp(t *testing.T) {
-	inBubble(t, worker.Options{Retention: time.Minute, Retry: &outbox.RetryPolicy{MaxAttempts: 1}}, func(t *testing.T, ctx context.Context, o *parts.Outbox) {
+	inBubble(t, worker.Options{Retention: time.Minute, Retry: &worker.RetryPolicy{MaxAttempts: 1}}, func(t *testing.T, ctx context.Context, o *parts.Outbox) {
 		o.Handle("good", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }))
 		o.Handle("bad", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return errors.New("no") }))
 		for _, topic := range []string{"good", "good", "bad"} {

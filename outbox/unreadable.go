@@ -50,14 +50,14 @@ func (o *Outbox) endUnusable(ctx context.Context, owner OwnerToken, got *deliver
 		fault := got.faults[m]
 		switch {
 		case fault == nil && m.expired():
-			ended = append(ended, op.Failure{Held: held(owner, m.Position), Expired: true})
+			ended = append(ended, op.Failure{Held: held(owner, int64(m.Position)), Expired: true})
 			continue
 		case fault == nil:
 			rest = append(rest, m)
 			continue
 		}
 		o.log.ErrorContext(ctx, "message fails unread", "message_id", m.ID.String(), "error", engine.Line(fault.Error()))
-		ended = append(ended, op.Failure{Held: held(owner, m.Position), Error: worker.Optional(worker.ErrorText(fault.Error()))})
+		ended = append(ended, op.Failure{Held: held(owner, int64(m.Position)), Error: worker.Optional(worker.ErrorText(fault.Error()))})
 	}
 	_, err := engine.Exec(ctx, o.db, nil, o.failOp(ended, true))
 	if err != nil && len(rest) > 0 { // the others come back when their leases expire

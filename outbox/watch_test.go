@@ -140,7 +140,7 @@ func testObserveOutcomes(t *testing.T, e dbtest.Engine) {
 func TestObserveAttempts(t *testing.T) { dbtest.Each(t, testObserveAttempts) }
 
 func testObserveAttempts(t *testing.T, e dbtest.Engine) {
-	f, w := watched(t, e, worker.Options{StopWhenEmpty: true, Queues: []string{"other"}, Concurrency: 1, Retry: &outbox.RetryPolicy{Delay: func(int) time.Duration { return 0 }}})
+	f, w := watched(t, e, worker.Options{StopWhenEmpty: true, Queues: []string{"other"}, Concurrency: 1, Retry: &worker.RetryPolicy{Delay: func(int) time.Duration { return 0 }}})
 	const took = 20 * time.Millisecond
 	f.handle("t", func(_ context.Context, m *outbox.Message) error {
 		time.Sleep(took)

@@ -18,7 +18,7 @@ func (c *workCmd) serving(on pawl.Handlers, command outbox.Handler, sink func(we
 		policy := worker.DefaultRetryPolicy()
 		policy.MaxAttempts = c.MaxAttempts
 		for _, topic := range c.Topic {
-			on.Handle(topic, command, outbox.HandlerOptions{Retry: &policy})
+			on.Handle(topic, command, outbox.HandlerOptions{Retry: (*outbox.RetryPolicy)(&policy)})
 		}
 		return nil
 	}
@@ -33,7 +33,7 @@ func (c *workCmd) serving(on pawl.Handlers, command outbox.Handler, sink func(we
 	policy := webhook.Retry()
 	policy.MaxAttempts = c.MaxAttempts
 	for _, topic := range c.Topic {
-		s.Handle(topic, outbox.HandlerOptions{Retry: &policy})
+		s.Handle(topic, outbox.HandlerOptions{Retry: (*outbox.RetryPolicy)(&policy)})
 	}
 	return nil
 }

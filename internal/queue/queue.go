@@ -6,6 +6,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/pause"
@@ -30,9 +32,9 @@ type Queue[M, ID any] interface {
 	Template(m M) (Template, error)
 	// Reserve returns n positions and the ids of messages that a component's own
 	// operations put there.
-	Reserve(ctx context.Context, n int) ([]ID, []worker.Position, error)
+	Reserve(ctx context.Context, n int) ([]ID, []int64, error)
 	// ClaimWith claims by a component's own operation, at most n messages.
-	ClaimWith(ctx context.Context, owner worker.OwnerToken, lease time.Duration, n int, claim func(most int) engine.Answering[op.OutboxClaimed]) ([]*M, error)
+	ClaimWith(ctx context.Context, owner uuid.UUID, lease time.Duration, n int, claim func(most int) engine.Answering[op.OutboxClaimed]) ([]*M, error)
 	// AckCalls ack a delivered message, and store the result that its handler set, as part of
 	// a component's transaction. The last one answers 1, or 0 if the lease is lost.
 	AckCalls(m *M) []*engine.Call
@@ -54,7 +56,7 @@ type Batch[ID any] interface {
 	IDs() []ID
 	// Positions returns where the messages will lie, in their order. A message whose
 	// supplied id is known already lies elsewhere.
-	Positions() []worker.Position
+	Positions() []int64
 	// Ran is called after the calls have run, in tx or, if that is nil, in a transaction
 	// that has committed: it wakes this process's workers and logs the messages.
 	Ran(ctx context.Context, tx engine.Tx)

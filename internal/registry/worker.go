@@ -53,8 +53,8 @@ type Info struct {
 }
 
 // Made reports whether the process's workers made an owner token.
-func (i *Info) Made(token worker.OwnerToken) bool {
-	tag := token.Tag()
+func (i *Info) Made(token uuid.UUID) bool {
+	tag := worker.TagIn(token)
 	return tag != 0 && tag == worker.TagOf(i.ID)
 }
 

@@ -3,13 +3,15 @@ package worker
 import (
 	"context"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 // claim is what one claim call returned, under one owner token. The lock of inflight
 // guards the fields that change, but for the items: of those that have started, only the
 // ID may be read by goroutines other than their workers'.
 type claim[M any] struct {
-	owner    OwnerToken
+	owner    uuid.UUID
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
 	items    []Item[M]
@@ -37,13 +39,13 @@ const (
 )
 
 // open adds a claim and makes its items available as tasks.
-func (l *inflight[M]) open(handlers context.Context, owner OwnerToken, deadline time.Time, items []Item[M]) {
+func (l *inflight[M]) open(handlers context.Context, owner uuid.UUID, deadline time.Time, items []Item[M]) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.openLocked(handlers, owner, deadline, items)
 }
 
-func (l *inflight[M]) openLocked(handlers context.Context, owner OwnerToken, deadline time.Time, items []Item[M]) {
+func (l *inflight[M]) openLocked(handlers context.Context, owner uuid.UUID, deadline time.Time, items []Item[M]) {
 	n := len(items)
 	c := &claim[M]{owner: owner, items: items, states: make([]state, n), deadline: deadline, open: n, left: n, done: make([]result, 0, n)}
 	c.ctx, c.cancel = context.WithCancelCause(handlers)

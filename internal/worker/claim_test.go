@@ -13,6 +13,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/worker"
+	"github.com/google/uuid"
 )
 
 // Items of one claim that finish one after the other, some while results of others are
@@ -160,7 +161,7 @@ func (q *oneClaim) Extend(context.Context, []worker.Held, time.Duration) (int64,
 }
 func (q *oneClaim) Reap(context.Context) (int64, bool, error) { return 0, false, nil }
 
-func (q *oneClaim) ClaimSuspects(context.Context, worker.OwnerToken, time.Duration, int) ([]worker.Item[*megabyte], error) {
+func (q *oneClaim) ClaimSuspects(context.Context, uuid.UUID, time.Duration, int) ([]worker.Item[*megabyte], error) {
 	return nil, nil
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/worker"
+	"github.com/google/uuid"
 )
 
 // A store is a small faithful model of a work queue in a database, on the clock of its
@@ -36,12 +37,12 @@ func (p place) String() string { return []string{"ready", "leased", "parked", "a
 
 // entry is one item in the store.
 type entry struct {
-	id         worker.Position
+	id         int64
 	topic      string
 	place      place
 	at         time.Time
 	retry      int
-	owner      worker.OwnerToken
+	owner      uuid.UUID
 	until      time.Time
 	reason     string
 	claims     int  // how often it was claimed
@@ -60,7 +61,7 @@ type entry struct {
 }
 
 // payload is the state of the item when it was claimed, for handlers.
-type payload struct{ owner worker.OwnerToken }
+type payload struct{ owner uuid.UUID }
 
 type item = worker.Item[payload]
 
@@ -68,7 +69,7 @@ type store struct {
 	mu      sync.Mutex
 	entries []*entry
 	ended   int // how many entries at the front were acked or failed
-	owners  map[worker.OwnerToken]bool
+	owners  map[uuid.UUID]bool
 	waiters map[*waiter]struct{}
 	rigs    []*rig // that were started
 	wrong   []string
@@ -76,11 +77,11 @@ type store struct {
 	paused  map[string]bool // topics; "": the whole queue
 	limits  map[string]int  // how many items of a topic are leased at once
 	settles func(done *worker.Settlement)
-	claims  func(owner worker.OwnerToken, suspects bool, items []*entry)
+	claims  func(owner uuid.UUID, suspects bool, items []*entry)
 }
 
 func newStore() *store {
-	return &store{owners: map[worker.OwnerToken]bool{}, waiters: map[*waiter]struct{}{}}
+	return &store{owners: map[uuid.UUID]bool{}, waiters: map[*waiter]struct{}{}}
 }
 
 // complain records a breach of the loop's contract.
@@ -95,12 +96,12 @@ func (s *store) violations() []string {
 }
 
 // add puts n items in, due after d, and notifies nobody.
-func (s *store) add(n int, topic string, d time.Duration) []worker.Position {
+func (s *store) add(n int, topic string, d time.Duration) []int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var ids []worker.Position
+	var ids []int64
 	for range n {
-		id := worker.Position(len(s.entries) + 1)
+		id := int64(len(s.entries) + 1)
 		s.entries = append(s.entries, &entry{id: id, topic: topic, at: time.Now().Add(d), first: time.Now().Add(d), since: time.Now()})
 		ids = append(ids, id)
 	}
@@ -121,7 +122,7 @@ func (s *store) notify() {
 	}
 }
 
-func (s *store) get(id worker.Position) entry {
+func (s *store) get(id int64) entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return *s.entries[id-1]
@@ -139,7 +140,7 @@ func (s *store) count(p place) (n int) {
 }
 
 // endLease ends leases before their time, as a wrong clock or an administrator might.
-func (s *store) endLease(ids ...worker.Position) {
+func (s *store) endLease(ids ...int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, id := range ids {
@@ -151,7 +152,7 @@ func (s *store) endLease(ids ...worker.Position) {
 }
 
 func (e *entry) lapse() {
-	e.place, e.at, e.since, e.owner = ready, time.Now(), time.Now(), worker.OwnerToken{}
+	e.place, e.at, e.since, e.owner = ready, time.Now(), time.Now(), uuid.UUID{}
 	e.lapses++
 	switch e.suspect {
 	case 0:
@@ -288,7 +289,7 @@ func clone(s *worker.Settlement) worker.Settlement {
 		Failures: slices.Clone(s.Failures), Releases: slices.Clone(s.Releases), Parks: slices.Clone(s.Parks), Results: slices.Clone(s.Results)}
 }
 
-func (s *store) check(done *worker.Settlement, owner worker.OwnerToken, n int) {
+func (s *store) check(done *worker.Settlement, owner uuid.UUID, n int) {
 	if n == 0 && done.Len() == 0 {
 		s.complain("an exchange for nothing")
 	}
@@ -398,12 +399,12 @@ func (s *store) leasedOf(topic string) (n int) {
 	return n
 }
 
-func (s *store) claim(owner worker.OwnerToken, lease time.Duration, n int) []item {
+func (s *store) claim(owner uuid.UUID, lease time.Duration, n int) []item {
 	return s.claimOf(false, owner, lease, n)
 }
 
 // claimOf claims suspects, or what is not suspect.
-func (s *store) claimOf(suspects bool, owner worker.OwnerToken, lease time.Duration, n int) (items []item) {
+func (s *store) claimOf(suspects bool, owner uuid.UUID, lease time.Duration, n int) (items []item) {
 	now := time.Now()
 	var due []*entry
 	for s.ended < len(s.entries) && s.entries[s.ended].place >= acked {
@@ -444,7 +445,7 @@ func (s *store) claimOf(suspects bool, owner worker.OwnerToken, lease time.Durat
 	return items
 }
 
-type messageID worker.Position
+type messageID int64
 
 func (m messageID) String() string { return fmt.Sprintf("message-%d", int64(m)) }
 
@@ -466,7 +467,7 @@ func (l *link) Extend(ctx context.Context, held []worker.Held, lease time.Durati
 // reapMost bounds one Reap, as real queues do.
 const reapMost = 10
 
-func (l *link) ClaimSuspects(ctx context.Context, owner worker.OwnerToken, lease time.Duration, n int) (items []item, err error) {
+func (l *link) ClaimSuspects(ctx context.Context, owner uuid.UUID, lease time.Duration, n int) (items []item, err error) {
 	c := &call{op: "suspects", want: n}
 	err = l.do(ctx, c, func() {
 		items = l.s.claimOf(true, owner, lease, n)
@@ -564,8 +565,8 @@ func (sl *waiter) Close() {
 
 // execution is one call of a handler.
 type execution struct {
-	id         worker.Position
-	owner      worker.OwnerToken
+	id         int64
+	owner      uuid.UUID
 	retry      int
 	ctx        context.Context
 	start, end time.Time
@@ -666,7 +667,7 @@ func (r *rig) handle(ctx context.Context, i item) error {
 }
 
 // executions returns what ran so far, of one item or (0) of all.
-func (r *rig) executions(id worker.Position) (all []*execution) {
+func (r *rig) executions(id int64) (all []*execution) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, x := range r.runs {
@@ -716,7 +717,7 @@ func advance(d time.Duration) {
 }
 
 // wantPlace fails the test unless item id is in the given place.
-func wantPlace(t *testing.T, s *store, id worker.Position, want place, retry int) entry {
+func wantPlace(t *testing.T, s *store, id int64, want place, retry int) entry {
 	t.Helper()
 	e := s.get(id)
 	if e.place != want || e.retry != retry {
@@ -725,7 +726,7 @@ func wantPlace(t *testing.T, s *store, id worker.Position, want place, retry int
 	return e
 }
 
-func wantRuns(t *testing.T, r *rig, id worker.Position, want int) []*execution {
+func wantRuns(t *testing.T, r *rig, id int64, want int) []*execution {
 	t.Helper()
 	all := r.executions(id)
 	if len(all) != want {

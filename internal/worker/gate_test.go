@@ -7,15 +7,16 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/worker"
+	"github.com/google/uuid"
 )
 
 // crashed claims n items of a topic for a worker that then crashes: with PollMax 1 s they
 // are suspects within 2 s. alone makes each a suspect of its own.
-func (s *store) crashed(n int, topic string, alone bool) []worker.Position {
+func (s *store) crashed(n int, topic string, alone bool) []int64 {
 	ids := s.add(n, topic, 0)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	owner := worker.NewOwnerToken()
+	owner := uuid.New()
 	for _, id := range ids {
 		e := s.entries[id-1]
 		e.place, e.owner, e.until = leased, owner, time.Now()
@@ -27,7 +28,7 @@ func (s *store) crashed(n int, topic string, alone bool) []worker.Position {
 }
 
 // span is when a topic's handlers ran.
-func span(rigs []*rig, ids ...worker.Position) (first, last time.Time) {
+func span(rigs []*rig, ids ...int64) (first, last time.Time) {
 	for _, r := range rigs {
 		for _, id := range ids {
 			for _, x := range r.executions(id) {
@@ -69,7 +70,7 @@ func TestSuspectsAreHandledAlone(t *testing.T) {
 			advance(100 * time.Millisecond)
 		}
 		suspects := s.crashed(50, "suspect", false)
-		var quick []worker.Position
+		var quick []int64
 		for range 300 {
 			quick = append(quick, s.add(1, "quick", 0)...)
 			s.notify()
@@ -98,7 +99,7 @@ func TestSuspectsAndOthersBothGetOn(t *testing.T) {
 		suspects := s.crashed(20, "suspect", true)
 		r.start()
 		defer r.end()
-		var load []worker.Position
+		var load []int64
 		for range 700 {
 			load = append(load, s.add(10, "load", 0)...)
 			s.notify()
@@ -228,7 +229,7 @@ func TestSuspectsThatWereNotBegunStaySuspects(t *testing.T) {
 		r.start()
 		defer r.end()
 		advance(10 * time.Second)
-		for id, want := range map[worker.Position]bool{putBack: true, snoozed: false, unhandled: true} {
+		for id, want := range map[int64]bool{putBack: true, snoozed: false, unhandled: true} {
 			if e := wantPlace(t, s, id, ready, 0); e.suspect > 0 != want || e.claims != 1 {
 				t.Errorf("item %d after %d claims: suspect %d", id, e.claims, e.suspect)
 			}

@@ -3,6 +3,8 @@ package worker
 import (
 	"context"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 // Handover is a place in an idle loop for one item that is about to be written as claimed by
@@ -10,7 +12,7 @@ import (
 // wake-up; if the process dies after the write, the item's lease expires like any other.
 type Handover[M any] struct {
 	loop  *Loop[M]
-	Owner OwnerToken
+	Owner uuid.UUID
 	Lease time.Duration
 	sent  time.Time // when its write began
 }
@@ -52,7 +54,7 @@ func (h *Handover[M]) Withdraw() { h.loop.inflight.unreserve() }
 
 // Unknown gives the place back when it is not known whether the item was written. The loop
 // releases it, should it be there: otherwise it would wait for its lease to expire.
-func (h *Handover[M]) Unknown(id Position) {
+func (h *Handover[M]) Unknown(id int64) {
 	h.loop.inflight.releaseLater(Release{Held: Held{h.Owner, id}, NotStarted: true})
 	h.Withdraw()
 }
@@ -78,7 +80,7 @@ func (l *inflight[M]) unreserve() {
 }
 
 // acceptReserved is open for the item of a reservation; it is false after close.
-func (l *inflight[M]) acceptReserved(owner OwnerToken, deadline time.Time, item Item[M]) bool {
+func (l *inflight[M]) acceptReserved(owner uuid.UUID, deadline time.Time, item Item[M]) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.reserved = false

@@ -12,13 +12,13 @@ import (
 func (s *store) write(h *worker.Handover[payload], topic string) item {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e := &entry{id: worker.Position(len(s.entries) + 1), topic: topic, at: time.Now(), place: leased, owner: h.Owner, until: time.Now().Add(h.Lease), claims: 1}
+	e := &entry{id: int64(len(s.entries) + 1), topic: topic, at: time.Now(), place: leased, owner: h.Owner, until: time.Now().Add(h.Lease), claims: 1}
 	s.entries = append(s.entries, e)
 	return item{ID: e.id, MessageID: messageID(e.id), Topic: topic, Body: payload{h.Owner}}
 }
 
 // handOver hands an item over to an idle loop.
-func (r *rig) handOver(t *testing.T, topic string) (worker.Position, bool) {
+func (r *rig) handOver(t *testing.T, topic string) (int64, bool) {
 	t.Helper()
 	h := r.loop.Offer(topic)
 	if h == nil {

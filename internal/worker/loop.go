@@ -9,11 +9,12 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/google/uuid"
 )
 
 // Item is one claimed piece of work.
 type Item[M any] struct {
-	ID        Position
+	ID        int64
 	MessageID fmt.Stringer // for logs
 	Topic     string
 	Retry     int       // failed attempts so far
@@ -33,7 +34,7 @@ type Queue[M any] interface {
 	Exchange(ctx context.Context, done *Settlement, c ClaimRequest) ([]Item[M], error)
 	// ClaimSuspects claims up to n items that came back from an expired lease,
 	// which Exchange never does.
-	ClaimSuspects(ctx context.Context, owner OwnerToken, lease time.Duration, n int) ([]Item[M], error)
+	ClaimSuspects(ctx context.Context, owner uuid.UUID, lease time.Duration, n int) ([]Item[M], error)
 	// Extend extends the lease of what is still held and returns the number of
 	// those items.
 	Extend(ctx context.Context, held []Held, lease time.Duration) (int64, error)
@@ -48,7 +49,7 @@ type Queue[M any] interface {
 
 // ClaimRequest says what to claim.
 type ClaimRequest struct {
-	Owner OwnerToken
+	Owner uuid.UUID
 	Lease time.Duration
 	N     int    // at most; may be 0
 	Apart string // a topic that fills the handlers, so that others are searched for behind it; "": none
@@ -335,7 +336,7 @@ func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
 }
 
 // accept gives items to the handlers; sent is when their claim was sent.
-func (l *Loop[M]) accept(ctx, handlers context.Context, owner OwnerToken, sent time.Time, items []Item[M]) {
+func (l *Loop[M]) accept(ctx, handlers context.Context, owner uuid.UUID, sent time.Time, items []Item[M]) {
 	l.claimed(len(items))
 	if len(items) > 0 {
 		l.recordClaim(ctx, owner, len(items))
@@ -344,7 +345,7 @@ func (l *Loop[M]) accept(ctx, handlers context.Context, owner OwnerToken, sent t
 }
 
 // recordClaim records that a claim returned n items.
-func (l *Loop[M]) recordClaim(ctx context.Context, owner OwnerToken, n int) {
+func (l *Loop[M]) recordClaim(ctx context.Context, owner uuid.UUID, n int) {
 	l.search = search{claimedAny: true, lastActivity: time.Now(), emptyClaim: l.search.emptyClaim}
 	l.cfg.Logger.Debug("claimed", "count", n, "owner_token", owner.String())
 	if ctx.Err() != nil {

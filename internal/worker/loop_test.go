@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/worker"
+	"github.com/google/uuid"
 )
 
 // OBX-060, D-20: as many handlers run at once as are allowed, and never more.
@@ -374,7 +375,7 @@ func TestHandlerGetsTheWholeItem(t *testing.T) {
 		id := s.add(1, "topic", 0)[0]
 		s.entries[0].retry = 4
 		r := newRig(s, worker.Config[payload]{}, func(ctx context.Context, i item) error {
-			if ctx.Err() != nil || i.ID != id || i.Topic != "topic" || i.Retry != 4 || i.MessageID.String() != "message-1" || i.Body.owner == (worker.OwnerToken{}) {
+			if ctx.Err() != nil || i.ID != id || i.Topic != "topic" || i.Retry != 4 || i.MessageID.String() != "message-1" || i.Body.owner == (uuid.UUID{}) {
 				t.Errorf("got %+v with context error %v", i, ctx.Err())
 			}
 			return nil

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 // D-443, D-315: of a settlement that the database took in part, those attempts are reported as lost that
@@ -12,7 +14,7 @@ func TestMissedAttemptsAreLost(t *testing.T) {
 	t.Parallel()
 	owner, other := Tag(0).NewOwnerToken(), Tag(0).NewOwnerToken()
 	l := &inflight[int]{}
-	for _, o := range []OwnerToken{owner, other} {
+	for _, o := range []uuid.UUID{owner, other} {
 		c := &claim[int]{owner: o, items: []Item[int]{{ID: 1}, {ID: 2}, {ID: 3}}}
 		l.settling = append(l.settling, settlingClaim[int]{c, []result{{index: 2}, {index: 0}, {index: 1}}, []Attempt{{Outcome: OutcomeAcked}, {Outcome: OutcomeFailed}, {Outcome: OutcomeSettled}}})
 	}

@@ -50,7 +50,7 @@ func testNextIsClaimedAtOnce(t *testing.T, ordered bool, cfg worker.Config[paylo
 			bubble(t, func(t *testing.T, s *store) {
 				first := s.add(1, "t", 0)[0]
 				s.entries[0].ordered = ordered
-				var next worker.Position
+				var next int64
 				r := newRig(s, cfg, func(ctx context.Context, i item) error {
 					if i.ID != first {
 						return nil

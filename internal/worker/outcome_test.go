@@ -17,6 +17,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/enginetest"
 	"github.com/bravellian/pawl/internal/worker"
+	"github.com/google/uuid"
 )
 
 // TestMain sees that no test leaves a goroutine behind.
@@ -42,7 +43,7 @@ func atOnce(string) worker.RetryPolicy {
 
 // once answers the first execution of an item with err, later ones with nil.
 func once(err error) func(context.Context, item) error {
-	ran := map[worker.Position]bool{}
+	ran := map[int64]bool{}
 	return func(_ context.Context, i item) error {
 		if ran[i.ID] {
 			return nil
@@ -428,7 +429,7 @@ func TestExpiredLeasesComeBackByThemselves(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		ids := s.add(3*reapMost+1, "t", 0)
 		s.mu.Lock()
-		s.claim(worker.NewOwnerToken(), 10*time.Second, len(ids)) // and its process died
+		s.claim(uuid.New(), 10*time.Second, len(ids)) // and its process died
 		s.mu.Unlock()
 		r := newRig(s, worker.Config[payload]{PollMax: time.Second}, func(context.Context, item) error { return nil })
 		r.start()
@@ -453,7 +454,7 @@ func TestWhatComesBackIsSaidFirst(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		ids := s.add(3, "t", 0)
 		s.mu.Lock()
-		s.claim(worker.NewOwnerToken(), time.Second, len(ids))
+		s.claim(uuid.New(), time.Second, len(ids))
 		s.mu.Unlock()
 		var r *rig
 		r = newRig(s, worker.Config[payload]{PollMax: time.Second}, func(context.Context, item) error {
@@ -481,7 +482,7 @@ func TestReapingOutlivesErrors(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		id := s.add(1, "t", 0)[0]
 		s.mu.Lock()
-		s.claim(worker.NewOwnerToken(), 10*time.Second, 1)
+		s.claim(uuid.New(), 10*time.Second, 1)
 		s.mu.Unlock()
 		r := newRig(s, worker.Config[payload]{PollMax: time.Second}, func(context.Context, item) error { return nil })
 		begin := time.Now()
@@ -510,7 +511,7 @@ func TestReapingOutlivesErrors(t *testing.T) {
 func TestResultsOfALostClaimChangeNothing(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		ids := s.add(4, "t", 0)
-		outcomes := map[worker.Position]error{ids[0]: nil, ids[1]: errBoom, ids[2]: worker.Permanent(errBoom), ids[3]: worker.Snooze(time.Hour)}
+		outcomes := map[int64]error{ids[0]: nil, ids[1]: errBoom, ids[2]: worker.Permanent(errBoom), ids[3]: worker.Snooze(time.Hour)}
 		r := newRig(s, worker.Config[payload]{Lease: time.Minute}, func(_ context.Context, i item) error {
 			time.Sleep(5 * time.Second)
 			return outcomes[i.ID]
@@ -519,7 +520,7 @@ func TestResultsOfALostClaimChangeNothing(t *testing.T) {
 		advance(time.Second)
 		s.endLease(ids...)
 		s.mu.Lock()
-		other := worker.NewOwnerToken()
+		other := uuid.New()
 		s.claimOf(true, other, time.Hour, 4)
 		s.mu.Unlock()
 		advance(10 * time.Second)
@@ -594,9 +595,9 @@ func TestForeignCancellationIsAFailure(t *testing.T) {
 func TestResultsGoWithAcks(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		ids := append(s.add(4, "t", 0), s.add(1, "nothing", 0)...)
-		of := func(owner worker.OwnerToken) []byte { return []byte(owner.String()) }
+		of := func(owner uuid.UUID) []byte { return []byte(owner.String()) }
 		var mu sync.Mutex
-		silent := map[worker.OwnerToken]int{} // acks without a result
+		silent := map[uuid.UUID]int{} // acks without a result
 		r := newRig(s, worker.Config[payload]{
 			Policy: exact(3),
 			Result: func(p payload) []byte {
@@ -624,7 +625,7 @@ func TestResultsGoWithAcks(t *testing.T) {
 		r.start()
 		advance(time.Minute)
 		r.end()
-		results := map[worker.Position]bool{}
+		results := map[int64]bool{}
 		for _, c := range r.link.calls("exchange") {
 			if len(c.done.Acks) > 0 && len(c.done.Results) != len(c.done.Acks)-1 {
 				t.Errorf("%d results with %d acks", len(c.done.Results), len(c.done.Acks))

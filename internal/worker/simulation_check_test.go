@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/worker"
+	"github.com/google/uuid"
 )
 
 // What has to hold at every step of a simulation. Checks of claims and settlements run with the
@@ -16,7 +17,7 @@ import (
 const slack = 50 * time.Millisecond
 
 // claimed checks a claim of items, which are still as they were before it.
-func (m *simulation) claimed(q int, owner worker.OwnerToken, suspects bool, items []*entry) {
+func (m *simulation) claimed(q int, owner uuid.UUID, suspects bool, items []*entry) {
 	m.checks.Lock()
 	defer m.checks.Unlock()
 	l := m.asking
@@ -330,7 +331,7 @@ func (m *simulation) answered(l *lane, c *call, err error) {
 		if err != nil {
 			m.orphans[l.latest] = true
 		}
-		l.latest = worker.OwnerToken{}
+		l.latest = uuid.UUID{}
 	case "nextdue":
 		l.calls--
 	case "pauses", "reap":

@@ -3,8 +3,6 @@ package worker_test
 import (
 	"fmt"
 	"time"
-
-	"github.com/bravellian/pawl/internal/worker"
 )
 
 // plan decides what happens when, until nothing goes wrong any more, everything is done, and
@@ -165,7 +163,7 @@ func (m *simulation) suspend(p *process) {
 func (m *simulation) endLease() {
 	s := m.queues[m.rng.IntN(len(m.queues))]
 	if n := len(s.entries); n > 0 && !m.calm {
-		id := worker.Position(1 + m.rng.IntN(n))
+		id := int64(1 + m.rng.IntN(n))
 		m.note("the lease of item %d ends early", id)
 		s.endLease(id)
 	}
@@ -250,7 +248,7 @@ func (m *simulation) verdicts() {
 				m.complain("item %d of queue %d: %d retries of %d attempts", e.id, q, e.retry, m.attempts)
 			}
 		}
-		good := map[worker.Position]int{}
+		good := map[int64]int{}
 		for key, r := range m.runs {
 			if key.queue == q && r.ended && r.how == succeeds && !r.cancelled {
 				good[key.ID]++

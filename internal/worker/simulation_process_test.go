@@ -13,6 +13,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/worker"
+	"github.com/google/uuid"
 )
 
 // process is a simulated process: a loop on each queue and a scheduler.
@@ -48,13 +49,13 @@ type lane struct {
 	replies map[string]fate // of calls under way, by name
 	known   map[string]bool // topics known to be paused; "": the queue
 
-	latest   worker.OwnerToken // of the claim under way
-	calls    int               // of the main cycle, that are under way
-	runs     int               // handlers that run
-	busy     time.Time         // when it last held or ran something
-	failures int               // claims in a row
-	failed   time.Time         // when the last one did
-	barren   int               // calls in the window since anything came of one
+	latest   uuid.UUID // of the claim under way
+	calls    int       // of the main cycle, that are under way
+	runs     int       // handlers that run
+	busy     time.Time // when it last held or ran something
+	failures int       // claims in a row
+	failed   time.Time // when the last one did
+	barren   int       // calls in the window since anything came of one
 	window   time.Time
 	inside   int // calls of its maintenance under way
 	entered  time.Time

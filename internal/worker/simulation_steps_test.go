@@ -11,8 +11,6 @@ import (
 	"sync"
 	"testing/synctest"
 	"time"
-
-	"github.com/bravellian/pawl/internal/worker"
 )
 
 // The simulation takes one step at a time. Whatever the system calls (its database, its
@@ -40,7 +38,7 @@ type step struct {
 type stepKey struct {
 	process, lane int
 	op            string
-	id            worker.Position
+	id            int64
 	nth           int
 	phase         int // request, reply
 }

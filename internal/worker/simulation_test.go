@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/worker"
+	"github.com/google/uuid"
 )
 
 // D-310, D-312, D-313, D-314, OBX-058, OBX-059, OBX-100, D-12, D-13, D-15, D-19: several processes, each with loops
@@ -180,11 +181,11 @@ type simulation struct {
 
 	checks    sync.Mutex // guards what follows during a step
 	asking    *lane      // whose call takes effect
-	owners    map[worker.OwnerToken]*lane
-	claims    map[worker.OwnerToken]int // by number
-	suspects  map[worker.OwnerToken]time.Time
-	suspected time.Time                  // when a suspect was last claimed or settled
-	orphans   map[worker.OwnerToken]bool // claims whose reply was lost
+	owners    map[uuid.UUID]*lane
+	claims    map[uuid.UUID]int // by number
+	suspects  map[uuid.UUID]time.Time
+	suspected time.Time          // when a suspect was last claimed or settled
+	orphans   map[uuid.UUID]bool // claims whose reply was lost
 	runs      map[runKey]*run
 	running   map[*run]bool
 	pausedAt  map[pauseKey]pauseMark
@@ -192,8 +193,8 @@ type simulation struct {
 
 func newSimulation(seed uint64, keep bool) *simulation {
 	m := &simulation{
-		stepper: newStepper(seed, keep), owners: map[worker.OwnerToken]*lane{}, claims: map[worker.OwnerToken]int{},
-		suspects: map[worker.OwnerToken]time.Time{}, orphans: map[worker.OwnerToken]bool{}, runs: map[runKey]*run{}, running: map[*run]bool{}, pausedAt: map[pauseKey]pauseMark{},
+		stepper: newStepper(seed, keep), owners: map[uuid.UUID]*lane{}, claims: map[uuid.UUID]int{},
+		suspects: map[uuid.UUID]time.Time{}, orphans: map[uuid.UUID]bool{}, runs: map[runKey]*run{}, running: map[*run]bool{}, pausedAt: map[pauseKey]pauseMark{},
 	}
 	m.shape = m.stepper.shape(seed)
 	m.admit, m.goOn = m.admitStep, m.release
@@ -201,7 +202,7 @@ func newSimulation(seed uint64, keep bool) *simulation {
 		s := newStore()
 		s.paused, s.limits = map[string]bool{}, map[string]int{"limited": 1 + m.rng.IntN(3)}
 		s.settles = func(done *worker.Settlement) { m.settling(q, done) }
-		s.claims = func(owner worker.OwnerToken, suspects bool, items []*entry) { m.claimed(q, owner, suspects, items) }
+		s.claims = func(owner uuid.UUID, suspects bool, items []*entry) { m.claimed(q, owner, suspects, items) }
 		m.queues = append(m.queues, s)
 	}
 	m.clock, m.jobDue = newStore(), time.Now().Add(m.upTo(jobPeriod))
@@ -371,7 +372,7 @@ func (m *simulation) unavailable(c *call) error {
 	return nil
 }
 
-func (m *simulation) claimNumber(owner worker.OwnerToken) int {
+func (m *simulation) claimNumber(owner uuid.UUID) int {
 	m.checks.Lock()
 	defer m.checks.Unlock()
 	return m.claims[owner]

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/worker"
+	"github.com/google/uuid"
 )
 
 func forGood() time.Duration { return 1000 * time.Hour }
@@ -93,7 +94,7 @@ func TestTurnReaps(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		s.add(5, "t", 0)
 		s.mu.Lock()
-		s.claim(worker.NewOwnerToken(), time.Second, 5)
+		s.claim(uuid.New(), time.Second, 5)
 		s.mu.Unlock()
 		advance(time.Minute)
 		r := newRig(s, worker.Config[payload]{Slice: worker.TimeSlice{IdleTimeout: func() time.Duration { return 0 }}}, fine)

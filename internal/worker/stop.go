@@ -3,6 +3,8 @@ package worker
 import (
 	"context"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 // settleLimit is how long a stopping loop tries to settle what it finished, once its handlers
@@ -87,7 +89,7 @@ func (l *Loop[M]) settleOnce(ctx context.Context) error {
 		return nil
 	}
 	sent := time.Now()
-	_, err := l.cfg.Queue.Exchange(ctx, l.unfinished, ClaimRequest{Owner: NewOwnerToken(), Lease: l.cfg.Lease})
+	_, err := l.cfg.Queue.Exchange(ctx, l.unfinished, ClaimRequest{Owner: uuid.New(), Lease: l.cfg.Lease})
 	if err == nil {
 		l.settled(sent)
 	}

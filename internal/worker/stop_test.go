@@ -288,7 +288,7 @@ func TestReleasedItemsKeepTheirPlace(t *testing.T) {
 		r.start()
 		advance(time.Second)
 		r.end()
-		if !slices.ContainsFunc(ids, func(id worker.Position) bool { return len(r.executions(id)) > 0 }) {
+		if !slices.ContainsFunc(ids, func(id int64) bool { return len(r.executions(id)) > 0 }) {
 			t.Fatal("nothing ran")
 		}
 		for _, id := range ids {

@@ -14,13 +14,6 @@ import (
 	"github.com/google/uuid"
 )
 
-// OwnerToken identifies one claim. The loop makes a new one for every claim call, so that
-// earlier claims of the same process count as another owner's.
-type OwnerToken uuid.UUID
-
-// NewOwnerToken returns a random token.
-func NewOwnerToken() OwnerToken { return OwnerToken(uuid.New()) }
-
 // Tag marks the owner tokens of one process, so that the owner of a claim can be
 // identified. 0 is none.
 type Tag uint32
@@ -30,9 +23,10 @@ type Tag uint32
 func TagOf(id uuid.UUID) Tag { return Tag(binary.BigEndian.Uint32(id[12:])) }
 
 // NewOwnerToken returns a token that carries the tag, a UUID of version 8: 32 bits tag, the
-// other 90 random. The random bits guard the claim.
-func (t Tag) NewOwnerToken() OwnerToken {
-	token := NewOwnerToken()
+// other 90 random. The random bits guard the claim. The loop makes a new one for every claim call, so
+// that earlier claims of the same process count as another owner's.
+func (t Tag) NewOwnerToken() uuid.UUID {
+	token := uuid.New()
 	if t != 0 {
 		binary.BigEndian.PutUint32(token[:], uint32(t))
 		token[6] = token[6]&0x0f | 0x80
@@ -40,30 +34,18 @@ func (t Tag) NewOwnerToken() OwnerToken {
 	return token
 }
 
-// Tag returns the tag that a token carries, or 0.
-func (t OwnerToken) Tag() Tag {
-	if uuid.UUID(t).Version() != 8 {
+// TagIn returns the tag that a token carries, or 0.
+func TagIn(t uuid.UUID) Tag {
+	if t.Version() != 8 {
 		return 0
 	}
 	return Tag(binary.BigEndian.Uint32(t[:]))
 }
 
-// String returns the token as a lower-case hyphenated UUID.
-func (t OwnerToken) String() string { return uuid.UUID(t).String() }
-
-// MarshalText encodes the token as String does.
-func (t OwnerToken) MarshalText() ([]byte, error) { return uuid.UUID(t).MarshalText() }
-
-// UnmarshalText decodes what MarshalText encodes.
-func (t *OwnerToken) UnmarshalText(text []byte) error { return (*uuid.UUID)(t).UnmarshalText(text) }
-
-// Position is an item's position in its queue.
-type Position int64
-
 // Held identifies an item and the claim that holds it.
 type Held struct {
-	Owner OwnerToken
-	ID    Position
+	Owner uuid.UUID
+	ID    int64 // its position in its queue
 }
 
 // Retry puts an item back after a failed attempt.
@@ -152,11 +134,11 @@ func (s *Settlement) soonest() (d time.Duration, ok bool) {
 type Run struct{ Lo, N int64 }
 
 // Runs sorts ids, removes duplicates, and joins consecutive ones into runs (D-23).
-func Runs(ids []Position) []Run {
+func Runs[P ~int64](ids []P) []Run {
 	ids = slices.Clone(ids)
 	slices.Sort(ids)
 	var runs []Run
-	var last Position
+	var last P
 	for i, id := range slices.Compact(ids) {
 		if i > 0 && id-1 == last { // id-1 wraps only for the lowest, which comes first
 			runs[len(runs)-1].N++

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/worker"
+	"github.com/google/uuid"
 )
 
 // asleep is a configuration that would poll only after an hour.
@@ -154,7 +155,7 @@ func TestScheduledWorkIsPickedUpWhenDue(t *testing.T) {
 		s.add(1, "t", time.Minute)
 		s.notify()
 		advance(20 * time.Minute)
-		for id := range worker.Position(3) {
+		for id := range int64(3) {
 			due := s.get(id + 1).at
 			if runs := wantRuns(t, r, id+1, 1); len(runs) == 1 {
 				if late := runs[0].start.Sub(due); late < 0 || late > 2*time.Millisecond {
@@ -201,7 +202,7 @@ func TestReapedWorkIsPickedUpAtOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		id := s.add(1, "t", 0)[0]
 		s.mu.Lock()
-		s.claim(worker.NewOwnerToken(), time.Minute, 1)
+		s.claim(uuid.New(), time.Minute, 1)
 		s.mu.Unlock()
 		r := newRig(s, worker.Config[payload]{PollMin: 10 * time.Minute, PollMax: 10 * time.Minute}, func(context.Context, item) error { return nil })
 		r.start()

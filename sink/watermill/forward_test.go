@@ -233,7 +233,7 @@ func (r *registered) HandleBatch(_ string, _ outbox.BatchHandler, _ outbox.Batch
 func TestForwardRetries(t *testing.T) {
 	r := &registered{}
 	watermill.Forward(r, "*", &broker{}, watermill.ForwardOptions{})
-	if retry := r.opts[0].Retry; retry == nil || retry.Exhausted(1_000_000) {
+	if retry := r.opts[0].Retry; retry == nil || retry.MaxAttempts != 0 {
 		t.Errorf("retry %+v", retry)
 	}
 	own := &outbox.RetryPolicy{MaxAttempts: 3}
