@@ -1,23 +1,52 @@
 package pawl
 
-import "github.com/bravellian/pawl/internal/engine"
+import (
+	"context"
 
-// DB is a database that sqlite.Open or postgres.Open returned. Programs pass it to New;
-// its methods are for pawl, except Close.
-type DB = engine.DB
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// DB is a database that sqlite.Open or postgres.Open returned, for New. It is safe for concurrent use.
+type DB interface {
+	// Migrate is Pawl.Migrate.
+	Migrate(ctx context.Context) error
+	// CheckSchema returns ErrSchemaMissing, ErrSchemaOld or ErrSchemaNew, or nil if the schema is one
+	// that this program works with.
+	CheckSchema(ctx context.Context) error
+	// Close closes what Open opened. Call it after Run has returned.
+	Close() error
+}
 
 // Tx is a transaction that pawl began and hands to a handler or callback: on SQLite a
 // *sql.Tx's, on PostgreSQL postgres.Pgx returns the pgx.Tx behind it. Where pawl takes a
 // transaction of the program (the calls whose names end with Tx), it takes *sql.Tx, pgx.Tx
 // on PostgreSQL, GORM's *gorm.DB, and what sqlx, bun and ent return, as they are.
-type Tx = engine.Tx
+type Tx = outbox.Tx
 
-// InvalidError reports a value that was refused before anything was written: which field,
-// and its limit. It wraps [ErrInvalid].
-type InvalidError = engine.InvalidError
+// InvalidError is the error of a value that was refused before anything was written. It wraps
+// [ErrInvalid]; errors.As finds it:
+//
+//	var invalid pawl.InvalidError
+//	if errors.As(err, &invalid) && invalid.Field() == "payload" {
+type InvalidError interface {
+	error
+	// Field returns the name of the field or option.
+	Field() string
+	// Limit returns the limit that was exceeded, or 0.
+	Limit() int
+	// Reason returns what is wrong with it, without the value.
+	Reason() string
+}
 
-// MovedError says where a store is that was moved to another database. It wraps [ErrMoved].
-type MovedError = engine.MovedError
+// MovedError is the error of a store that was moved to another database. It wraps [ErrMoved]; errors.As
+// finds it.
+type MovedError interface {
+	error
+	// Place returns the address of the new database, without a password; empty while a store is
+	// moved into this one.
+	Place() string
+}
 
 // The errors of databases, by what a program can do about them. Use errors.Is.
 var (
@@ -27,7 +56,7 @@ var (
 	// or a connection outside a transaction, is given. Nothing was written.
 	ErrNotInTransaction = engine.ErrNotInTransaction
 	// ErrInTransaction is returned for a call made with the context of a function that runs in
-	// one of pawl's transactions (Inbox.Once, HandleTx, OnceTx), where the call would wait for
+	// one of pawl's transactions (Inbox.Once, HandleInboxTx, OnceTx), where the call would wait for
 	// that transaction: on SQLite every write, and wherever the transaction has the pool's only
 	// connection. The error names the call that takes the transaction. Nothing was written.
 	ErrInTransaction = engine.ErrInTransaction

@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5/stdlib"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/sql/postgres"
@@ -158,11 +159,11 @@ func TestFailover(t *testing.T) {
 	for range 5 {
 		token = p.wantToken(token)
 	}
-	generation := p.DB().Generation()
+	generation := p.Internal(access.Key{}).DB.Generation()
 	before, after := p.failover(a, b)
 	p.wantHandled("after the failover", after)
 	token = p.wantToken(token)
-	if p.DB().Generation() == generation {
+	if p.Internal(access.Key{}).DB.Generation() == generation {
 		t.Error("the program did not notice the failover")
 	}
 	lost := 0
@@ -185,11 +186,11 @@ func TestFailover(t *testing.T) {
 	q := running(t, atCluster(t, b, c))
 	q.work()
 	token = q.wantToken(token)
-	generation = q.DB().Generation()
+	generation = q.Internal(access.Key{}).DB.Generation()
 	before, after = q.failover(b, c)
 	q.wantHandled("synchronous", append(before, after...))
 	q.wantToken(token)
-	if q.DB().Generation() == generation {
+	if q.Internal(access.Key{}).DB.Generation() == generation {
 		t.Error("the program did not notice the second failover")
 	}
 }
@@ -255,7 +256,7 @@ func TestDumpPutBackAndServerKilled(t *testing.T) {
 	p.work()
 	token := p.token()
 	dump(t, c)
-	generation := p.DB().Generation()
+	generation := p.Internal(access.Key{}).DB.Generation()
 	stop := p.load(4)
 	dbtest.Until(t, "there is load", func() bool { p.mu.Lock(); defer p.mu.Unlock(); return len(p.handled) > 100 })
 	for range 5 {
@@ -267,8 +268,8 @@ func TestDumpPutBackAndServerKilled(t *testing.T) {
 	stop()
 	p.wantHandled("after the dump was put back", append(after, p.some(5)...))
 	token = p.wantToken(token)
-	p.check(p.DB().Do(t.Context(), engine.Ask(op.GenerationCheck{})))
-	if p.DB().Generation() == generation {
+	p.check(p.Internal(access.Key{}).DB.Do(t.Context(), engine.Ask(op.GenerationCheck{})))
+	if p.Internal(access.Key{}).DB.Generation() == generation {
 		t.Error("the program did not notice the dump")
 	}
 

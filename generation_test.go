@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/test/dbtest"
@@ -149,7 +150,7 @@ func TestSchemaMadeAgain(t *testing.T) {
 		worker, producer := running(t, d.DB), running(t, d.Another(t))
 		worker.work()
 		worker.wantHandled("before", producer.some(3))
-		token, before := producer.token(), producer.DB().Generation()
+		token, before := producer.token(), producer.Internal(access.Key{}).DB.Generation()
 		dropAll(t, e, d)
 		producer.check(d.Another(t).Migrate(t.Context()))
 		ids := producer.some(20)
@@ -158,8 +159,8 @@ func TestSchemaMadeAgain(t *testing.T) {
 		}
 		worker.wantHandled("after", ids)
 		producer.wantToken(token)
-		producer.check(producer.DB().Do(t.Context(), engine.Ask(op.GenerationCheck{})))
-		if producer.DB().Generation() == before {
+		producer.check(producer.Internal(access.Key{}).DB.Do(t.Context(), engine.Ask(op.GenerationCheck{})))
+		if producer.Internal(access.Key{}).DB.Generation() == before {
 			t.Error("the program did not notice")
 		}
 	})
@@ -212,7 +213,7 @@ func squatting(t *testing.T, e dbtest.Engine) *squatter {
 // squat takes the positions after the one that the program was given last.
 func (s *squatter) squat(tables ...string) {
 	s.t.Helper()
-	lo, err := s.DB().ReserveIDs(s.t.Context(), nil, 1)
+	lo, err := s.Internal(access.Key{}).DB.ReserveIDs(s.t.Context(), nil, 1)
 	s.check(err)
 	for i := lo + 1; i <= lo+40; i++ {
 		for _, table := range tables {
@@ -230,7 +231,7 @@ func (s *squatter) squat(tables ...string) {
 	}
 }
 
-func (s *squatter) lite() bool { return s.DB().Engine() == "sqlite" }
+func (s *squatter) lite() bool { return s.Internal(access.Key{}).DB.Engine() == "sqlite" }
 
 func (s *squatter) column(name string) string {
 	if s.lite() {
@@ -411,7 +412,7 @@ func TestTimerWhosePositionIsTaken(t *testing.T) {
 		text := fmt.Sprintf("INSERT INTO %s (id, message_id, lane, topic, payload%s) VALUES (%d, %s, 1, 'squatter', ''%s)", s.d.Table("outbox_message"), s.column("created_at"), ids[1].Position(), s.id(), s.value())
 		_, err := s.d.SQL.ExecContext(t.Context(), text)
 		s.check(err)
-		s.check(s.DB().Do(t.Context(), engine.Ask(op.TimerDispatch{Most: 100})))
+		s.check(s.Internal(access.Key{}).DB.Do(t.Context(), engine.Ask(op.TimerDispatch{Most: 100})))
 		for _, id := range ids {
 			s.stored("timer", id)
 			if info, err := s.Outbox.Find(t.Context(), id); err == nil && string(info.Payload) != "kept" {
@@ -458,7 +459,7 @@ func TestAfterRestore(t *testing.T) {
 		held, err := p.Leases.Acquire(t.Context(), "books", lease.Options{Duration: time.Hour})
 		p.check(err)
 		defer held.Close(context.Background())
-		seen := other.DB().Generation()
+		seen := other.Internal(access.Key{}).DB.Generation()
 		first, err := p.AfterRestore(t.Context())
 		p.check(err)
 		_, err = p.AfterRestore(t.Context())
@@ -483,8 +484,8 @@ func TestAfterRestore(t *testing.T) {
 		if gap := int64(after.Position() - before.Position()); gap < 1<<32 {
 			t.Errorf("position %d is only %d above %d", after.Position(), gap, before.Position())
 		}
-		p.check(other.DB().Do(t.Context(), engine.Ask(op.GenerationCheck{})))
-		if other.DB().Generation() == seen {
+		p.check(other.Internal(access.Key{}).DB.Do(t.Context(), engine.Ask(op.GenerationCheck{})))
+		if other.Internal(access.Key{}).DB.Generation() == seen {
 			t.Error("another program did not notice")
 		}
 		if at := other.enqueue(false, "").Position(); at < after.Position()-1<<13 {

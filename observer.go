@@ -1,23 +1,80 @@
 package pawl
 
-import "github.com/bravellian/pawl/internal/worker"
+import (
+	"time"
+
+	"github.com/bravellian/pawl/internal/worker"
+	"github.com/bravellian/pawl/outbox"
+)
 
 // Observer is a set of functions that Pawl.Observe registers, for metrics. Those that are
 // nil are not called. The others are called by many goroutines at once, those of a worker
 // between one claim and the next: they must be quick, and not panic.
-//
-//	Enqueued      func(queue, topic string, n int)  messages were written, in a caller's transaction perhaps not committed yet
-//	Claimed       func(queue string, n int)         a claim returned n messages
-//	Attempted     func([]Attempt)                   attempts ended and their outcomes are in the database; do not keep the slice
-//	Reaped        func(queue string, n int64)       messages of expired leases are ready again
-//	TimersFired   func(n int64)                     timers were dispatched
-//	RunsCreated   func(n int64)                     runs of jobs were created
-//	JoinsRepaired func(joins, waits int64)          the clean-up repaired joins and woke waits: a bug, or changes by hand
-//	LeaseAcquired func(name string, token int64)    a lease begins in this process
-//	LeaseEnded    func(name string, lost bool)      it ended; lost: not by Close
-type Observer = worker.Observer
+type Observer struct {
+	// Enqueued is called when messages were written, in a caller's transaction perhaps not
+	// committed yet.
+	Enqueued func(queue, topic string, n int)
+	// Claimed is called when a claim returned n messages.
+	Claimed func(queue string, n int)
+	// Attempted is called when attempts ended and their outcomes are in the database.
+	Attempted func(attempts []Attempt)
+	// Reaped is called when messages of expired leases are ready again.
+	Reaped func(queue string, n int64)
+	// TimersFired is called when timers were dispatched.
+	TimersFired func(n int64)
+	// RunsCreated is called when runs of jobs were created.
+	RunsCreated func(n int64)
+	// JoinsRepaired is called when the clean-up repaired joins and woke waits: a bug, or changes by
+	// hand.
+	JoinsRepaired func(joins, waits int64)
+	// LeaseAcquired is called when a lease begins in this process.
+	LeaseAcquired func(name string, token int64)
+	// LeaseEnded is called when it ended; lost: not by Close.
+	LeaseEnded func(name string, lost bool)
+}
 
-// Attempt is one handling of a message, as observers get it: its Queue and Topic, the
-// Outcome, how often it failed before (Retry), how long it Waited, when its handler Began
-// and how long it Took, whether it was Scheduled, and the *outbox.Message as Body.
-type Attempt = worker.Attempt
+// Attempt is one handling of a message, and what became of it.
+type Attempt struct {
+	Queue, Topic string
+	// Outcome is what became of it: "acked", "failed" for good, "retried", "snoozed" by its handler,
+	// "unhandled" without a handler here, "paused", "released" by a worker that stops, "lost" with its
+	// lease, "settled" by its handler, or "expired".
+	Outcome string
+	// Retry is how many attempts failed before.
+	Retry int
+	// Waited is how long it was claimable before it was handled, by this process's clock
+	// against the database's; 0 unless this is the first attempt.
+	Waited time.Duration
+	// Began is when the handler started, by this process's clock, and Took how long it
+	// ran; zero if it did not start.
+	Began time.Time
+	Took  time.Duration
+	// Scheduled is true for messages that had a due time.
+	Scheduled bool
+	// Message is the message.
+	Message *outbox.Message
+}
+
+// Observe registers an observer of what the components of this process do. Call it before
+// Run.
+func (p *Pawl) Observe(o Observer) {
+	w := worker.Observer{
+		Enqueued: o.Enqueued, Claimed: o.Claimed, Reaped: o.Reaped, TimersFired: o.TimersFired, RunsCreated: o.RunsCreated,
+		JoinsRepaired: o.JoinsRepaired, LeaseAcquired: o.LeaseAcquired, LeaseEnded: o.LeaseEnded,
+	}
+	if o.Attempted != nil {
+		w.Attempted = func(some []worker.Attempt) { o.Attempted(attempts(some)) }
+	}
+	p.components.Observe(&w)
+}
+
+func attempts(some []worker.Attempt) []Attempt {
+	all := make([]Attempt, len(some))
+	for i, a := range some {
+		m, _ := a.Body.(*outbox.Message)
+		all[i] = Attempt{
+			Queue: a.Queue, Topic: a.Topic, Outcome: a.Outcome.String(), Retry: a.Retry, Waited: a.Waited, Began: a.Began, Took: a.Took, Scheduled: a.Scheduled, Message: m,
+		}
+	}
+	return all
+}

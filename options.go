@@ -86,7 +86,7 @@ type Options struct {
 	EnableSchemaDeployment bool
 }
 
-// Validate returns an *InvalidError that names the first field that is invalid. New calls
+// Validate returns an InvalidError that names the first field that is invalid. New calls
 // it.
 func (o *Options) Validate() error {
 	box := o.outbox()

@@ -26,7 +26,7 @@ import (
 func field(t *testing.T, want string, err error) {
 	t.Helper()
 	var invalid *engine.InvalidError
-	if !errors.As(err, &invalid) || invalid.Field != want || !strings.Contains(err.Error(), want) {
+	if !errors.As(err, &invalid) || invalid.Field() != want || !strings.Contains(err.Error(), want) {
 		t.Errorf("want an error that names %s, got %v", want, err)
 	}
 }

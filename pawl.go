@@ -95,16 +95,17 @@ type middleware interface {
 // makes no connection. Options that are invalid are an error that names the field, an
 // *InvalidError.
 func New(db DB, opts Options) (*Pawl, error) {
-	if db == nil {
+	own, ok := engine.As[engine.DB](db)
+	if !ok {
 		return nil, errors.New("pawl: no database: open one with sqlite.Open or postgres.Open")
 	}
 	if err := opts.Validate(); err != nil {
 		return nil, fmt.Errorf("pawl: options: %w", err)
 	}
-	p := &Pawl{workers: registry.New(db, opts.Logger), db: db, opts: opts, log: engine.Logger(opts.Logger)}
+	p := &Pawl{workers: registry.New(own, opts.Logger), db: own, opts: opts, log: engine.Logger(opts.Logger)}
 	p.components = p.assemble()
 	p.checker = checker.New(checker.Config{
-		DB: db, LoopStatus: p.components.Status, Life: &p.life, Ends: opts.StopWhenEmpty, Unhandled: p.components.Unhandled, Workers: p.workers, Options: opts.Health,
+		DB: own, LoopStatus: p.components.Status, Life: &p.life, Ends: opts.StopWhenEmpty, Unhandled: p.components.Unhandled, Workers: p.workers, Options: opts.Health,
 	})
 	return p, nil
 }
@@ -195,10 +196,6 @@ func (p *Pawl) Use(mw ...outbox.Middleware) {
 	p.messages.Use(mw...)
 	p.deliveries.Use(mw...)
 }
-
-// Observe registers an observer of what the components of this process do. Call it before
-// Run.
-func (p *Pawl) Observe(o Observer) { p.components.Observe(&o) }
 
 // AddHeaders adds the headers that f returns to every message that is enqueued from now on, those of
 // the inbox included. Headers that a message has already stay as they are. What would make them too
@@ -304,7 +301,7 @@ func (p *Pawl) Health(ctx context.Context) health.Report { return p.checker.Heal
 func (p *Pawl) Alive() health.Report { return p.checker.Alive() }
 
 // DB returns the database.
-func (p *Pawl) DB() engine.DB { return p.db }
+func (p *Pawl) DB() DB { return p.db }
 
 // scheduler is one loop for everything that falls due.
 func (p *Pawl) scheduler() *worker.Scheduler {

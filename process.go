@@ -9,7 +9,7 @@ import (
 
 // Internal is for packages of this module: programs cannot name its parameter.
 func (p *Pawl) Internal(access.Key) *worker.Process {
-	return &worker.Process{Components: p.components, Slice: p.slice, Leave: p.workers.Leave}
+	return &worker.Process{Components: p.components, DB: p.db, Slice: p.slice, Leave: p.workers.Leave}
 }
 
 // slice works until the time slice is over. It neither checks the schema nor cleans up.

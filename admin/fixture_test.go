@@ -12,6 +12,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/test/outboxtest"
@@ -62,7 +63,8 @@ func on(t *testing.T, db dbtest.Database, handle engine.DB, o pawl.Options) *fix
 		t.Fatal(err)
 	}
 	f := &fixture{Pawl: p, t: t, db: db, seen: outboxtest.NewWatcher()}
-	f.Observe(f.seen.Observer())
+	seen := f.seen.Observer()
+	f.Internal(access.Key{}).Observe(&seen)
 	return f
 }
 
@@ -235,7 +237,7 @@ func (f *fixture) trail(filter admin.AuditOptions) []admin.Entry {
 func (f *fixture) refused(field string, err error) {
 	f.t.Helper()
 	var invalid *engine.InvalidError
-	if !errors.As(err, &invalid) || !errors.Is(err, engine.ErrInvalid) || invalid.Field != field {
+	if !errors.As(err, &invalid) || !errors.Is(err, engine.ErrInvalid) || invalid.Field() != field {
 		f.t.Fatalf("want an invalid %s, got %v", field, err)
 	}
 }

@@ -107,7 +107,7 @@ func TestThroughput(t *testing.T) {
 		for _, since := range []time.Duration{-1, time.Second, 31 * 24 * time.Hour} {
 			_, err := f.Admin.Throughput(f.ctx(), since)
 			var invalid *engine.InvalidError
-			if !errors.Is(err, pawl.ErrInvalid) || !errors.As(err, &invalid) || invalid.Field != "since" {
+			if !errors.Is(err, pawl.ErrInvalid) || !errors.As(err, &invalid) || invalid.Field() != "since" {
 				t.Errorf("%s: %v", since, err)
 			}
 		}

@@ -145,8 +145,8 @@ func (s *server) dropDatabases(ctx context.Context) error {
 }
 
 // engines are those of a fleet.
-func engines() map[string]engine.Opener {
-	return map[string]engine.Opener{"postgres": postgres.OpenURL, "sqlite": sqlite.OpenURL}
+func engines() map[string]fleet.Opener {
+	return map[string]fleet.Opener{"postgres": postgres.OpenURL, "sqlite": sqlite.OpenURL}
 }
 
 // handleOf opens a handle of one's own, as another process would.
@@ -172,7 +172,7 @@ func migrate(ctx context.Context, d fleet.Database) error {
 
 // runFleet runs a fleet with default options until end is called. Every message
 // calls note with its store.
-func runFleet(ctx context.Context, dbs []fleet.Database, opens map[string]engine.Opener, register func(*fleet.Fleet)) (f *fleet.Fleet, end func() error, err error) {
+func runFleet(ctx context.Context, dbs []fleet.Database, opens map[string]fleet.Opener, register func(*fleet.Fleet)) (f *fleet.Fleet, end func() error, err error) {
 	return runFleetWith(ctx, dbs, fleet.Options{Engines: opens}, register)
 }
 

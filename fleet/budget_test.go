@@ -88,7 +88,7 @@ func servers(t *testing.T, n int) (dbs []fleet.Database, connected func() int) {
 
 // counting opens PostgreSQL and notes how many connections there are between the
 // gate's entry and exit.
-func counting(p *peak) engine.Opener {
+func counting(p *peak) fleet.Opener {
 	return func(o engine.OpenOptions) (engine.DB, error) {
 		o.Gate = countingGate{o.Gate, p}
 		return postgres.OpenURL(o)

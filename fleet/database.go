@@ -67,7 +67,7 @@ func (s static) validate() error {
 
 // validate returns an error for an invalid database. Errors name the key, never the URL,
 // which may contain a password.
-func (d *Database) validate(engines map[string]engine.Opener) error {
+func (d *Database) validate(engines map[string]Opener) error {
 	if err := checkKey(d.Key); err != nil {
 		return err
 	}

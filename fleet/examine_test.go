@@ -6,6 +6,7 @@ import (
 
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/parts"
 )
@@ -21,7 +22,7 @@ func TestExamineThroughAStore(t *testing.T) {
 		must(t, err)
 		db, err := s.DB()
 		must(t, err)
-		want, got := checked(t, db), checked(t, s.Pawl.DB())
+		want, got := checked(t, db), checked(t, s.Pawl.Internal(access.Key{}).DB)
 		if !slices.Equal(got, want) || len(want) < 13 {
 			t.Errorf("%s: checked\n%v, want\n%v", d.Key, got, want)
 		}
@@ -45,17 +46,17 @@ func TestStoreOffersWhatItsEngineDoes(t *testing.T) {
 	f := open(t, fleet.Static(file(t, "a")), quick())
 	s, err := f.Store(t.Context(), "a")
 	must(t, err)
-	if _, ok := engine.As[engine.Pooled](s.Pawl.DB()); !ok {
+	if _, ok := engine.As[engine.Pooled](s.Pawl.Internal(access.Key{}).DB); !ok {
 		t.Error("no Pooled")
 	}
-	if _, ok := engine.As[engine.IdleCloser](s.Pawl.DB()); !ok {
+	if _, ok := engine.As[engine.IdleCloser](s.Pawl.Internal(access.Key{}).DB); !ok {
 		t.Error("no Idler")
 	}
-	if _, ok := engine.As[engine.Fingerprinter](s.Pawl.DB()); !ok {
+	if _, ok := engine.As[engine.Fingerprinter](s.Pawl.Internal(access.Key{}).DB); !ok {
 		t.Error("no Watched")
 	}
 	must(t, f.Close())
-	if _, ok := engine.As[engine.Pooled](s.Pawl.DB()); ok {
+	if _, ok := engine.As[engine.Pooled](s.Pawl.Internal(access.Key{}).DB); ok {
 		t.Error("Pooled after the fleet was closed")
 	}
 }

@@ -31,7 +31,7 @@ import (
 var ErrUnknownStore = errors.New("unknown store")
 
 // Opener opens a database of a fleet: postgres.OpenURL, sqlserver.OpenURL, sqlite.OpenURL.
-type Opener = engine.Opener
+type Opener func(o engine.OpenOptions) (engine.DB, error)
 
 // Options configure a fleet. Engines is required; the zero value of the rest is right for
 // most programs.
@@ -88,7 +88,7 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Validate returns an *pawl.InvalidError that names the first invalid field. New calls it.
+// Validate returns a pawl.InvalidError that names the first invalid field. New calls it.
 func (o *Options) Validate() error {
 	if err := o.Pawl.Validate(); err != nil {
 		return engine.InOptions("Pawl", err)
@@ -155,7 +155,7 @@ type Fleet struct {
 
 // New returns a fleet of the databases that a discovery lists; see Static, Table
 // and Directory. It makes no connection. Options that cannot be are an error that
-// names the field, an *pawl.InvalidError.
+// names the field, a pawl.InvalidError.
 func New(d Discovery, opts Options) (*Fleet, error) {
 	if d == nil {
 		return nil, engine.Invalid("discovery", "nil")

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/fleet"
-	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/test/dbtest"
@@ -23,8 +22,8 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-func engines() map[string]engine.Opener {
-	return map[string]engine.Opener{"postgres": postgres.OpenURL, "sqlite": sqlite.OpenURL}
+func engines() map[string]fleet.Opener {
+	return map[string]fleet.Opener{"postgres": postgres.OpenURL, "sqlite": sqlite.OpenURL}
 }
 
 // list is a discovery that a test changes.

@@ -30,7 +30,7 @@ func (d *lazyDB) open() (engine.DB, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.place != "" && d.db == nil {
-		return nil, &engine.Error{Op: "open", Class: &engine.MovedError{Place: d.place}, Err: fmt.Errorf("store %q: ask the fleet for it again", d.s.Key)}
+		return nil, &engine.Error{Op: "open", Class: engine.NewMovedError(d.place), Err: fmt.Errorf("store %q: ask the fleet for it again", d.s.Key)}
 	}
 	if d.closed {
 		return nil, fmt.Errorf("store %q left the fleet: %w", d.s.Key, engine.ErrClosed)

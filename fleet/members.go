@@ -62,7 +62,7 @@ func MembersOf(p *pawl.Pawl, opts MembersOptions) (Members, error) {
 	return &leaseMembers{leases: p.Leases, opts: opts, prefix: "fleet/" + opts.Fleet + "/"}, nil
 }
 
-// Validate returns an *pawl.InvalidError that names the first invalid field. MembersOf calls
+// Validate returns a pawl.InvalidError that names the first invalid field. MembersOf calls
 // it.
 func (o *MembersOptions) Validate() error {
 	if strings.Contains(o.Fleet, "/") {

@@ -26,7 +26,7 @@ type migrating struct {
 
 func (m *migrating) options() fleet.Options {
 	o := quick()
-	o.Engines = map[string]engine.Opener{"sqlite": func(at engine.OpenOptions) (engine.DB, error) {
+	o.Engines = map[string]fleet.Opener{"sqlite": func(at engine.OpenOptions) (engine.DB, error) {
 		db, err := sqlite.OpenURL(at)
 		return &watched{DB: db, m: m, url: at.URL}, err
 	}}

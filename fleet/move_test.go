@@ -32,8 +32,8 @@ func TestFleetFollowsAMove(t *testing.T) {
 		t.Errorf("report %+v", report)
 	}
 	_, err = held.Enqueue(t.Context(), outbox.Message{Topic: "t", Payload: []byte("late")})
-	var moved *pawl.MovedError
-	if !errors.Is(err, pawl.ErrMoved) || !errors.As(err, &moved) || moved.Place != new.Where() {
+	var moved pawl.MovedError
+	if !errors.Is(err, pawl.ErrMoved) || !errors.As(err, &moved) || moved.Place() != new.Where() {
 		t.Errorf("a late writer: %v", err)
 	}
 	dbtest.Until(t, "the workers followed", func() bool { return state(f, "a").Where == new.Where() })

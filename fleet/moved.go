@@ -26,9 +26,9 @@ func (s *Store) moved(ctx context.Context) (bool, error) {
 		s.fleet.follow(s, Database{Key: s.Key, URL: dsn.WithPassword(*m.Place, s.at.URL), Schema: *m.SchemaName, Prefix: *m.Prefix})
 		return true, nil
 	case op.Closed:
-		return false, &engine.MovedError{Place: *m.Place}
+		return false, engine.NewMovedError(*m.Place)
 	case op.Filling:
-		return false, &engine.MovedError{}
+		return false, engine.NewMovedError("")
 	}
 	return false, nil
 }

@@ -13,7 +13,7 @@ import (
 func field(t *testing.T, want string, err error) {
 	t.Helper()
 	var invalid *engine.InvalidError
-	if !errors.As(err, &invalid) || invalid.Field != want {
+	if !errors.As(err, &invalid) || invalid.Field() != want {
 		t.Errorf("want an error that names %s, got %v", want, err)
 	}
 }

@@ -62,7 +62,7 @@ func closers(t *testing.T, d fleet.Discovery, dbs []fleet.Database) (*fleet.Flee
 	t.Helper()
 	w := &turnstile{open: make(chan struct{}), needed: 8}
 	o := quick()
-	o.Engines = map[string]engine.Opener{"sqlite": func(o engine.OpenOptions) (engine.DB, error) {
+	o.Engines = map[string]fleet.Opener{"sqlite": func(o engine.OpenOptions) (engine.DB, error) {
 		db, err := sqlite.OpenURL(o)
 		return slowly{db, w}, err
 	}}

@@ -27,7 +27,7 @@ func newWard() *ward {
 	return &ward{rules: map[string]func(context.Context, string) error{}, asked: map[string]int{}}
 }
 
-func (w *ward) engines() map[string]engine.Opener {
+func (w *ward) engines() map[string]fleet.Opener {
 	e := engines()
 	e["sick"] = func(o engine.OpenOptions) (engine.DB, error) {
 		url := o.URL

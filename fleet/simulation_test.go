@@ -82,7 +82,7 @@ func (sim simulation) inBubble(t *testing.T) outcome {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	opts := sim.opts
-	opts.Engines = map[string]engine.Opener{"postgres": noEngine, "sqlite": noEngine}
+	opts.Engines = map[string]Opener{"postgres": noEngine, "sqlite": noEngine}
 	opts.Logger = slog.New(slog.DiscardHandler)
 	dbs := sim.databases()
 	before := heapInUse()

@@ -23,7 +23,7 @@ import (
 // idleFleet is a fleet that does not run.
 func idleFleet(t *testing.T, o Options) *Fleet {
 	t.Helper()
-	o.Engines = map[string]engine.Opener{"sqlite": sqlite.OpenURL}
+	o.Engines = map[string]Opener{"sqlite": sqlite.OpenURL}
 	f, err := New(Static(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -247,7 +247,7 @@ func TestListByTheClock(t *testing.T) {
 			return []Database{{Key: "a", URL: "none:"}}, nil
 		})
 		broken := func(engine.OpenOptions) (engine.DB, error) { return nil, engine.ErrUnreachable }
-		f, err := New(d, Options{Engines: map[string]engine.Opener{"none": broken}, Logger: slog.New(slog.DiscardHandler)})
+		f, err := New(d, Options{Engines: map[string]Opener{"none": broken}, Logger: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -281,7 +281,7 @@ func TestListByTheClock(t *testing.T) {
 func TestFingerprintHidesNothing(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a.db")
-	f, err := New(Static(Database{Key: "a", URL: "sqlite:" + path}), Options{Engines: map[string]engine.Opener{"sqlite": sqlite.OpenURL}})
+	f, err := New(Static(Database{Key: "a", URL: "sqlite:" + path}), Options{Engines: map[string]Opener{"sqlite": sqlite.OpenURL}})
 	if err != nil {
 		t.Fatal(err)
 	}

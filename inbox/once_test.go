@@ -308,7 +308,7 @@ func testBadKeys(t *testing.T, e dbtest.Engine) {
 		_, enqueued := f.Enqueue(f.ctx(), inbox.Message{Key: k, Topic: "t"})
 		for _, err := range []error{f.Once(f.ctx(), k, f.write("x")), f.Attempt(f.ctx(), k, nil), seen, marked, revived, enqueued} {
 			var invalid *engine.InvalidError
-			if !errors.As(err, &invalid) || invalid.Field != field {
+			if !errors.As(err, &invalid) || invalid.Field() != field {
 				t.Errorf("want an invalid %s, got %v", field, err)
 			}
 		}

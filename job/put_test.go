@@ -111,7 +111,7 @@ func testPutInvalid(t *testing.T, e dbtest.Engine) {
 		change(&jb)
 		err := f.Put(t.Context(), jb)
 		var invalid *engine.InvalidError
-		if !errors.Is(err, engine.ErrInvalid) || !errors.As(err, &invalid) || !strings.HasPrefix(field, invalid.Field) {
+		if !errors.Is(err, engine.ErrInvalid) || !errors.As(err, &invalid) || !strings.HasPrefix(field, invalid.Field()) {
 			t.Errorf("%s: got %v", field, err)
 		}
 	}

@@ -211,7 +211,7 @@ func (f *fixture) find(id outbox.MessageID) *outbox.Info {
 func (f *fixture) refused(field string, err error) {
 	f.t.Helper()
 	var invalid *engine.InvalidError
-	if !errors.As(err, &invalid) || !errors.Is(err, engine.ErrInvalid) || invalid.Field != field {
+	if !errors.As(err, &invalid) || !errors.Is(err, engine.ErrInvalid) || invalid.Field() != field {
 		f.t.Fatalf("want an invalid %s, got %v", field, err)
 	}
 }

@@ -55,7 +55,7 @@ func attached(c *engine.Call, id ID, messages []outbox.MessageID) error {
 		return notFound(id)
 	}
 	if i := int(c.N) - 2 - len(messages); i >= 0 {
-		return &engine.InvalidError{Field: fmt.Sprintf("messages[%d]", i), Reason: fmt.Sprintf("%s is a wait of join %s, which would wait for itself", messages[i], id)}
+		return engine.Invalid(fmt.Sprintf("messages[%d]", i), "%s is a wait of join %s, which would wait for itself", messages[i], id)
 	}
 	return fmt.Errorf("attach to join %s: %w: %s", id, outbox.ErrNotFound, messages[c.N-2])
 }

@@ -248,7 +248,7 @@ func testLimits(t *testing.T, e dbtest.Engine) {
 		err3 := f.Elect(t.Context(), c.name, c.opts, nil)
 		for _, err := range []error{err, err2, err3} {
 			var invalid *engine.InvalidError
-			if l != nil || !errors.As(err, &invalid) || !errors.Is(err, engine.ErrInvalid) || invalid.Field != c.field {
+			if l != nil || !errors.As(err, &invalid) || !errors.Is(err, engine.ErrInvalid) || invalid.Field() != c.field {
 				t.Errorf("%q, %+v: want an invalid %s, got %v", c.name, c.opts, c.field, err)
 			}
 		}

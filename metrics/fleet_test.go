@@ -12,7 +12,6 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/fleet"
-	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/test/dbtest"
@@ -39,7 +38,7 @@ func openFleet(t *testing.T, opts metrics.Options) (*fleet.Fleet, *metrics.Colle
 		fleet.Database{Key: "sick", URL: "sqlite:" + filepath.Join(t.TempDir(), "nowhere", "store.db")},
 	)
 	f, err := fleet.New(list, fleet.Options{
-		Engines: map[string]engine.Opener{"postgres": postgres.OpenURL, "sqlite": sqlite.OpenURL},
+		Engines: map[string]fleet.Opener{"postgres": postgres.OpenURL, "sqlite": sqlite.OpenURL},
 		Pawl:    pawl.Options{EnableSchemaDeployment: true},
 		PollMin: time.Millisecond, PollMax: 10 * time.Millisecond, PollFiles: 10 * time.Millisecond,
 		Logger: slog.New(slog.DiscardHandler),

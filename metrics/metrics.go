@@ -25,7 +25,9 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // Options configure a collector. The zero value is right for most programs.
@@ -162,7 +164,7 @@ func (c *Collector) watch(key string, p *pawl.Pawl) {
 		label = c.labels.label(key)
 	}
 	o := &observer{c: c, store: label}
-	p.Observe(pawl.Observer{
+	p.Internal(access.Key{}).Observe(&worker.Observer{
 		Enqueued: o.enqueued, Claimed: o.claimed, Attempted: o.attempted, Reaped: o.reaped,
 		TimersFired: o.fired, RunsCreated: o.made, JoinsRepaired: o.repaired, LeaseAcquired: o.acquired, LeaseEnded: o.ended,
 	})

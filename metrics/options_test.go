@@ -24,7 +24,7 @@ func TestOptionsAreValidated(t *testing.T) {
 	} {
 		_, err := metrics.New(p, o)
 		var invalid *engine.InvalidError
-		if !errors.As(err, &invalid) || invalid.Field != want {
+		if !errors.As(err, &invalid) || invalid.Field() != want {
 			t.Errorf("want an error that names %s, got %v", want, err)
 		}
 	}

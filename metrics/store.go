@@ -85,7 +85,7 @@ func (s *store) ask(ctx context.Context, c *Collector) {
 	s.busy = true
 	idle := s.health != nil && s.health.State == fleet.Idle
 	s.mu.Unlock()
-	r := c.read(ctx, s.p.DB())
+	r := c.read(ctx, s.p.Internal(access.Key{}).DB)
 	r.idle = idle
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -3,6 +3,7 @@ package outbox
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"errors"
 	"slices"
 
@@ -13,7 +14,9 @@ import (
 
 // Tx is a transaction as functions with one of pawl's own get it. Calls take *sql.Tx, pgx.Tx
 // and what wraps them as they are; what is no transaction is pawl.ErrNotInTransaction.
-type Tx = engine.Tx
+type Tx = interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}
 
 const (
 	// enqueueLeaders is how many standalone enqueues may be in flight at once; more calls than

@@ -210,7 +210,7 @@ func testEnqueueBadInput(t *testing.T, e dbtest.Engine) {
 		}
 	}
 	var limit *engine.InvalidError
-	if _, err := f.Enqueue(f.ctx(), outbox.Message{Topic: long}); !errors.As(err, &limit) || limit.Limit != 255 {
+	if _, err := f.Enqueue(f.ctx(), outbox.Message{Topic: long}); !errors.As(err, &limit) || limit.Limit() != 255 {
 		t.Fatalf("the error does not say the limit: %v", err)
 	}
 	if _, err := f.EnqueueTx(f.ctx(), nil, outbox.Message{Topic: "t"}); !errors.Is(err, engine.ErrInvalid) {

@@ -175,8 +175,8 @@ func (f *fixture) refused(field string) func(any, error) {
 		if !errors.As(err, &invalid) || !errors.Is(err, engine.ErrInvalid) {
 			f.t.Fatalf("want an invalid %s, got %v", field, err)
 		}
-		if invalid.Field != field || !strings.Contains(err.Error(), field) {
-			f.t.Fatalf("the error names %q, want %q: %v", invalid.Field, field, err)
+		if invalid.Field() != field || !strings.Contains(err.Error(), field) {
+			f.t.Fatalf("the error names %q, want %q: %v", invalid.Field(), field, err)
 		}
 		f.counts(outbox.Counts{})
 	}

@@ -72,14 +72,14 @@ func checkRefusal(t *testing.T, m *outbox.Message, err error) {
 		t.Fatalf("not a refusal but a failure: %v", err)
 	}
 	fields := []string{"topic", "correlation id", "queue", "priority", "payload", "due time", "header name", "header value", "headers"}
-	if !slices.Contains(fields, refused.Field) || !strings.Contains(err.Error(), refused.Field) {
+	if !slices.Contains(fields, refused.Field()) || !strings.Contains(err.Error(), refused.Field()) {
 		t.Fatalf("refused without naming the field: %v", err)
 	}
 	if why := wrong(m); why == "" {
 		t.Fatalf("refused %+v: %v", m, err)
 	}
-	if limit := map[string]int{"topic": 255, "correlation id": 255, "queue": 255, "header name": 255, "payload": 1000, "headers": 16 << 10}[refused.Field]; refused.Limit != 0 && refused.Limit != limit {
-		t.Fatalf("refused with limit %d: %v", refused.Limit, err)
+	if limit := map[string]int{"topic": 255, "correlation id": 255, "queue": 255, "header name": 255, "payload": 1000, "headers": 16 << 10}[refused.Field()]; refused.Limit() != 0 && refused.Limit() != limit {
+		t.Fatalf("refused with limit %d: %v", refused.Limit(), err)
 	}
 }
 

@@ -542,7 +542,7 @@ func TestLimitsAreChecked(t *testing.T) {
 		"limit": {}, "concurrency": {Concurrency: -1}, "rate": {Rate: 10_001}, "period": {Rate: 1, Period: 25 * time.Hour}, "burst": {Rate: 1, Burst: -1},
 	} {
 		var invalid *engine.InvalidError
-		if _, err := limits.Set(f.ctx(), throttle.Topic, "a", b, ""); !errors.As(err, &invalid) || invalid.Field != name {
+		if _, err := limits.Set(f.ctx(), throttle.Topic, "a", b, ""); !errors.As(err, &invalid) || invalid.Field() != name {
 			t.Errorf("%+v: %v, want one that names %s", b, err, name)
 		}
 	}

@@ -376,7 +376,7 @@ func testListRefused(t *testing.T, e dbtest.Engine) {
 		"status":         {Status: "in progress"},
 	} {
 		var refused *engine.InvalidError
-		if _, err := f.List(f.ctx(), filter); !errors.As(err, &refused) || refused.Field != field {
+		if _, err := f.List(f.ctx(), filter); !errors.As(err, &refused) || refused.Field() != field {
 			t.Errorf("%s: %v", field, err)
 		}
 	}

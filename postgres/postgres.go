@@ -79,7 +79,7 @@ func OpenURL(o engine.OpenOptions) (engine.DB, error) { return impl.OpenURL(o) }
 
 // Pool returns the pool of a database, for the program's own tables and transactions. It
 // returns nil for a database that is not PostgreSQL.
-func Pool(db engine.DB) *pgxpool.Pool {
+func Pool(db engine.Database) *pgxpool.Pool {
 	if own, ok := engine.As[*impl.DB](db); ok {
 		return own.Pool()
 	}

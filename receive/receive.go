@@ -83,7 +83,7 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Validate returns an *pawl.InvalidError that names the first invalid field. New calls it.
+// Validate returns a pawl.InvalidError that names the first invalid field. New calls it.
 func (o *Options) Validate() error {
 	if err := engine.CheckText("Source", o.Source, 255, true); err != nil {
 		return err
@@ -116,7 +116,7 @@ func (o *Options) Validate() error {
 //	413  larger than MaxBody
 //	503  not stored, or not known whether: to be repeated
 //
-// An error says which option is invalid, an *pawl.InvalidError, without any secret. The server
+// An error says which option is invalid, a pawl.InvalidError, without any secret. The server
 // should have a ReadTimeout: the handler waits for the body.
 func New(in Inbox, opts Options) (http.Handler, error) {
 	if err := opts.Validate(); err != nil {

@@ -284,8 +284,8 @@ func TestOptionsAreValidated(t *testing.T) {
 		o := fine
 		change(&o)
 		_, err := receive.New(nil, o)
-		var invalid *pawl.InvalidError
-		if !errors.As(err, &invalid) || invalid.Field != field || strings.Contains(err.Error(), "canary") {
+		var invalid pawl.InvalidError
+		if !errors.As(err, &invalid) || invalid.Field() != field || strings.Contains(err.Error(), "canary") {
 			t.Errorf("%s: %v", field, err)
 		}
 	}

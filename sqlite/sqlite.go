@@ -40,4 +40,4 @@ func OpenURL(o engine.OpenOptions) (engine.DB, error) { return impl.OpenURL(o) }
 
 // SQL returns the pool of a database, for the program's own tables and transactions. It
 // returns nil for a database that is not SQLite.
-func SQL(db engine.DB) *sql.DB { return anydriver.SQL(db) }
+func SQL(db engine.Database) *sql.DB { return anydriver.SQL(db) }

@@ -66,7 +66,7 @@ func OpenURL(o engine.OpenOptions) (engine.DB, error) { return impl.OpenURL(o) }
 
 // SQL returns the pool of a database, for the program's own tables and transactions. It
 // returns nil for a database that is not SQL Server.
-func SQL(db engine.DB) *sql.DB {
+func SQL(db engine.Database) *sql.DB {
 	if own, ok := engine.As[*impl.DB](db); ok {
 		return own.SQL()
 	}

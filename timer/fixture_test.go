@@ -230,7 +230,7 @@ func (f *fixture) same(got []timer.ID, want ...timer.ID) {
 func (f *fixture) refused(field string, err error) {
 	f.t.Helper()
 	var invalid *engine.InvalidError
-	if !errors.As(err, &invalid) || !errors.Is(err, engine.ErrInvalid) || invalid.Field != field || !strings.Contains(err.Error(), field) {
+	if !errors.As(err, &invalid) || !errors.Is(err, engine.ErrInvalid) || invalid.Field() != field || !strings.Contains(err.Error(), field) {
 		f.t.Fatalf("want an invalid %s, got %v", field, err)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/inbox"
-	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/test/dbtest"
@@ -27,7 +26,7 @@ func TestFleet(t *testing.T) {
 		{Key: "server", URL: testpg.URL(t), Schema: strings.TrimSuffix(server.Table(""), ".")},
 	}
 	f, err := fleet.New(fleet.Static(stores...), fleet.Options{
-		Engines: map[string]engine.Opener{"postgres": postgres.OpenURL, "sqlite": sqlite.OpenURL},
+		Engines: map[string]fleet.Opener{"postgres": postgres.OpenURL, "sqlite": sqlite.OpenURL},
 		Pawl:    pawl.Options{EnableSchemaDeployment: true}, StopWhenEmpty: true, Logger: slog.New(slog.DiscardHandler),
 	})
 	must(t, err)

@@ -17,10 +17,10 @@ func TestOptionsAreValidated(t *testing.T) {
 	must(t, err)
 	for _, part := range []float64{1.5, math.NaN()} {
 		var invalid *engine.InvalidError
-		if err := traces.Instrument(p, traces.Options{Untraced: part}); !errors.As(err, &invalid) || invalid.Field != "Untraced" {
+		if err := traces.Instrument(p, traces.Options{Untraced: part}); !errors.As(err, &invalid) || invalid.Field() != "Untraced" {
 			t.Errorf("%v: %v", part, err)
 		}
-		if err := traces.InstrumentFleet(nil, traces.Options{Untraced: part}); !errors.As(err, &invalid) || invalid.Field != "Untraced" {
+		if err := traces.InstrumentFleet(nil, traces.Options{Untraced: part}); !errors.As(err, &invalid) || invalid.Field() != "Untraced" {
 			t.Errorf("%v: %v", part, err)
 		}
 	}

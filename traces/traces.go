@@ -59,7 +59,7 @@ type Options struct {
 	Attributes []attribute.KeyValue
 }
 
-// Validate returns an *pawl.InvalidError that names the first invalid field. Instrument calls it.
+// Validate returns a pawl.InvalidError that names the first invalid field. Instrument calls it.
 func (o *Options) Validate() error {
 	if !(o.Untraced <= 1) { // NaN is not
 		return engine.Invalid("Untraced", "more than 1, which is all of them")

@@ -9,7 +9,6 @@ import (
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/topics"
-	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -35,15 +34,15 @@ func (d *drained) observer(store string) pawl.Observer {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		for i := range attempts {
-			m, ok := attempts[i].Body.(*outbox.Message)
-			if !ok || !d.serves(m.Topic) {
+			m := attempts[i].Message
+			if m == nil || !d.serves(m.Topic) {
 				continue
 			}
 			at := spot{store, m.Position}
 			switch attempts[i].Outcome {
-			case worker.OutcomeRetried, worker.OutcomeSnoozed, worker.OutcomeReleased, worker.OutcomeLost:
+			case "retried", "snoozed", "released", "lost":
 				d.waiting[at] = struct{}{}
-			case worker.OutcomeFailed:
+			case "failed":
 				d.failed++
 				delete(d.waiting, at)
 			default:

@@ -17,7 +17,7 @@ import (
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// Validate returns an *InvalidError that names the first invalid option.
+// Validate returns an InvalidError that names the first invalid option.
 func Validate(o *health.Options) error {
 	return cmp.Or(
 		engine.CheckOption("Timeout", o.Timeout, 1, 0), engine.CheckOption("Waiting", o.Waiting, 1, 0), engine.CheckOption("Busy", o.Busy, 1, 0),

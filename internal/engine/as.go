@@ -5,7 +5,7 @@ package engine
 // [Fingerprinter], [IdleCloser]): a type assertion tests only the outermost wrapper.
 //
 // A wrapper has a method Unwrap() DB that returns what it wraps, or nil.
-func As[T any](db DB) (T, bool) {
+func As[T any](db Database) (T, bool) {
 	for db != nil {
 		if t, ok := db.(T); ok {
 			return t, true

@@ -26,7 +26,7 @@ func TestDue(t *testing.T) {
 	}
 	for _, far := range []time.Time{last.Add(1), time.Date(300_000, 1, 1, 0, 0, 0, 0, time.UTC), time.Unix(math.MaxInt64, 0)} {
 		var invalid *engine.InvalidError
-		if err := engine.CheckDue("due time", far); !errors.As(err, &invalid) || invalid.Field != "due time" {
+		if err := engine.CheckDue("due time", far); !errors.As(err, &invalid) || invalid.Field() != "due time" {
 			t.Errorf("second %d: %v", far.Unix(), err)
 		}
 	}

@@ -81,10 +81,26 @@ func ReadAll(ctx context.Context, db DB, calls ...*Call) error {
 	return nil
 }
 
+// Database is what programs call of a DB; pawl.DB says the same to them.
+type Database interface {
+	// Migrate brings the schema up to date. It is idempotent and safe when any number of
+	// processes call it concurrently (D-100).
+	Migrate(ctx context.Context) error
+
+	// CheckSchema compares the schema with what this build needs: nil, [ErrSchemaMissing],
+	// [ErrSchemaOld], [ErrSchemaNew], [ErrSchemaChanged] or [ErrSchemaDistributed].
+	CheckSchema(ctx context.Context) error
+
+	// Close releases what Open opened. Waiters must be closed first.
+	Close() error
+}
+
 // DB is an open database. It is safe for concurrent use. Capabilities that only some
 // databases have are found with [As]; a type that wraps a DB therefore has a method
 // Unwrap() DB.
 type DB interface {
+	Database
+
 	// Engine returns the engine's name: "sqlite", "postgres" or "sqlserver".
 	Engine() string
 
@@ -118,14 +134,6 @@ type DB interface {
 	// above all that any process reserved so before. They need not be consecutive.
 	ReserveInOrder(ctx context.Context, tx Tx, n int) ([]int64, error)
 
-	// Migrate brings the schema up to date. It is idempotent and safe when any number of
-	// processes call it concurrently (D-100).
-	Migrate(ctx context.Context) error
-
-	// CheckSchema compares the schema with what this build needs: nil, [ErrSchemaMissing],
-	// [ErrSchemaOld], [ErrSchemaNew], [ErrSchemaChanged] or [ErrSchemaDistributed].
-	CheckSchema(ctx context.Context) error
-
 	// Generation returns a number that changes when the database's history does: when it lost
 	// commits or was created again, by a failover to a replica, a restore, or a schema that was
 	// dropped and created again. What a program keeps in memory of the database is valid for
@@ -139,9 +147,6 @@ type DB interface {
 
 	// Waiter returns a waiter for one queue. Close it when done.
 	Waiter(queue string) Waiter
-
-	// Close releases what Open opened. Waiters must be closed first.
-	Close() error
 }
 
 // Waiter lets a worker wait for work without frequent polls. The order that misses nothing

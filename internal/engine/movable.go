@@ -11,18 +11,22 @@ import (
 var ErrMoved = errors.New("store moved")
 
 // MovedError says where a store is that was moved. It wraps [ErrMoved].
-type MovedError struct {
-	// Place is the address of the new database, without a password; empty while a store is
-	// moved into this one.
-	Place string
-}
+type MovedError struct{ place string }
+
+// NewMovedError returns the error of a store that is at a place now; empty: that is being moved into
+// the database.
+func NewMovedError(place string) *MovedError { return &MovedError{place} }
+
+// Place returns the address of the new database, without a password; empty while a store is
+// moved into this one.
+func (e *MovedError) Place() string { return e.place }
 
 // Error names the place.
 func (e *MovedError) Error() string {
-	if e.Place == "" {
+	if e.place == "" {
 		return "a store is being moved into this database"
 	}
-	return ErrMoved.Error() + " to " + e.Place
+	return ErrMoved.Error() + " to " + e.place
 }
 
 // Unwrap returns ErrMoved.
@@ -41,7 +45,7 @@ func MovedClass(text string) error {
 	if place, _, ok = strings.Cut(place, fenceEnd); !ok {
 		return nil
 	}
-	return &MovedError{Place: place}
+	return NewMovedError(place)
 }
 
 // fenceEnd ends the place: no address has one.

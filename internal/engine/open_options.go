@@ -24,9 +24,6 @@ type OpenOptions struct {
 	Logger *slog.Logger
 }
 
-// Opener returns a DB for a database. It makes no connection.
-type Opener func(OpenOptions) (DB, error)
-
 // Gate limits the connections of several databases together. It is safe for concurrent use.
 type Gate interface {
 	// Enter waits until one more connection is allowed, or ctx ends.

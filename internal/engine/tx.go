@@ -13,7 +13,7 @@ import (
 // may have a method CheckTx() error, which then decides whether it is one.
 //
 // pawl never commits, rolls back, retries or sets a savepoint in a caller's (D-3).
-type Tx interface {
+type Tx = interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
 

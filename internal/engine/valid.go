@@ -14,14 +14,23 @@ var ErrInvalid = errors.New("invalid argument")
 
 // InvalidError names the field that was refused and why. Nothing was stored.
 type InvalidError struct {
-	Field  string
-	Limit  int // the limit that was exceeded, or 0
-	Reason string
+	field  string
+	limit  int
+	reason string
 }
+
+// Field returns the name of the field or option.
+func (e *InvalidError) Field() string { return e.field }
+
+// Limit returns the limit that was exceeded, or 0.
+func (e *InvalidError) Limit() int { return e.limit }
+
+// Reason returns what is wrong with it.
+func (e *InvalidError) Reason() string { return e.reason }
 
 // Error names the field, the reason and the limit, never the value.
 func (e *InvalidError) Error() string {
-	return fmt.Sprintf("%v: %s: %s", ErrInvalid, e.Field, e.Reason)
+	return fmt.Sprintf("%v: %s: %s", ErrInvalid, e.field, e.reason)
 }
 
 // Unwrap returns ErrInvalid.
@@ -30,7 +39,7 @@ func (e *InvalidError) Unwrap() error { return ErrInvalid }
 // Invalid returns the error of a field. Durations are in ASCII, as in the words of SQL's routines:
 // the encoding of a database may lack the sign.
 func Invalid(field, format string, args ...any) error {
-	return &InvalidError{Field: field, Reason: strings.ReplaceAll(fmt.Sprintf(format, args...), "µs", "us")}
+	return &InvalidError{field: field, reason: strings.ReplaceAll(fmt.Sprintf(format, args...), "µs", "us")}
 }
 
 // Option returns the options of a call that takes none or one. Of several, all but one would be
@@ -67,7 +76,7 @@ func CheckDistinct[E any, K comparable](field string, list []E, key func(*E) K) 
 
 // TooLong returns the error of a field that exceeds a limit.
 func TooLong(field string, limit int, unit string) error {
-	return &InvalidError{Field: field, Limit: limit, Reason: fmt.Sprintf("more than %d %s", limit, unit)}
+	return &InvalidError{field: field, limit: limit, reason: fmt.Sprintf("more than %d %s", limit, unit)}
 }
 
 // CheckText returns an error for text that some engine cannot store unchanged, which is not
@@ -111,7 +120,7 @@ func InOptions(of string, err error) error {
 		return err
 	}
 	named := *invalid
-	named.Field = of + "." + invalid.Field
+	named.field = of + "." + invalid.field
 	return &named
 }
 

@@ -19,7 +19,7 @@ func TestWords(t *testing.T) {
 	}
 	for _, none := range []string{"", "c", "A"} {
 		var refused *engine.InvalidError
-		if _, err := w.Number("status", none); !errors.As(err, &refused) || refused.Field != "status" {
+		if _, err := w.Number("status", none); !errors.As(err, &refused) || refused.Field() != "status" {
 			t.Errorf("%q: %v", none, err)
 		}
 	}

@@ -95,7 +95,7 @@ func TestNobodyWritesToAStoreThatMoved(t *testing.T) {
 				if engine.MovedClass(errText(err)) == nil {
 					t.Errorf("%s: %v", name, err)
 				}
-			} else if !errors.Is(err, engine.ErrMoved) || !errors.As(err, &moved) || moved.Place != "postgres://there/new" {
+			} else if !errors.Is(err, engine.ErrMoved) || !errors.As(err, &moved) || moved.Place() != "postgres://there/new" {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

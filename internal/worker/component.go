@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"sync"
+
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 // Component is the part of a component that a process runs. Fields that are nil have
@@ -47,6 +49,7 @@ type Shared struct {
 // among many.
 type Process struct {
 	Components
+	DB engine.DB
 	// Slice works until the time slice is over and may be called again. It neither
 	// checks the schema nor cleans up.
 	Slice func(ctx context.Context, t TimeSlice) error

@@ -41,7 +41,7 @@ const (
 	maxWorker        = 255
 )
 
-// Validate returns an *pawl.InvalidError that names the first invalid field. pawl.New calls it.
+// Validate returns a pawl.InvalidError that names the first invalid field. pawl.New calls it.
 func (o *Options) Validate() error {
 	for i, queue := range o.Queues {
 		if err := engine.CheckText("Queues", queue, limits.Queue, true); err != nil {

@@ -16,7 +16,7 @@ func TestConfigIsValidated(t *testing.T) {
 		"FlushDelay": {FlushDelay: -1}, "Grace": {Grace: -1},
 	} {
 		var invalid *engine.InvalidError
-		if err := worker.New(cfg).Run(t.Context()); !errors.As(err, &invalid) || invalid.Field != want {
+		if err := worker.New(cfg).Run(t.Context()); !errors.As(err, &invalid) || invalid.Field() != want {
 			t.Errorf("want an error that names %s, got %v", want, err)
 		}
 	}

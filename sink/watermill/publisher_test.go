@@ -105,7 +105,7 @@ func TestPublisherRefuses(t *testing.T) {
 		pub := watermill.NewPublisher(p, watermill.PublisherOptions{})
 		large := message.NewMessage("", nil)
 		large.Metadata.Set("h", strings.Repeat("x", 20_000))
-		var invalid *pawl.InvalidError
+		var invalid pawl.InvalidError
 		if err := pub.Publish("t", message.NewMessage("", nil), large); !errors.As(err, &invalid) || !strings.Contains(err.Error(), "headers") {
 			t.Errorf("large headers: %v", err)
 		}

@@ -40,8 +40,8 @@ func TestOptionsAreValidated(t *testing.T) {
 		"a transport":     {Options{Endpoint: one, Transport: http.DefaultTransport, AllowPrivate: true}, "Transport"},
 	} {
 		_, err := New(nil, tt.o)
-		var invalid *pawl.InvalidError
-		if !errors.As(err, &invalid) || invalid.Field != tt.field || strings.Contains(err.Error(), "canary") {
+		var invalid pawl.InvalidError
+		if !errors.As(err, &invalid) || invalid.Field() != tt.field || strings.Contains(err.Error(), "canary") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -125,7 +125,7 @@ const (
 	defaultSource     = "pawl"
 )
 
-// Validate returns an *pawl.InvalidError that names the first invalid field. New calls it.
+// Validate returns a pawl.InvalidError that names the first invalid field. New calls it.
 func (o *Options) Validate() error {
 	switch {
 	case o.Endpoint == nil && o.Lookup == nil:
@@ -183,8 +183,8 @@ type place struct {
 	*pawl.Pawl
 }
 
-// New returns a sink for messages of p. An error says which option is invalid, an
-// *pawl.InvalidError, and holds no part of an URL or a secret.
+// New returns a sink for messages of p. An error says which option is invalid, a
+// pawl.InvalidError, and holds no part of an URL or a secret.
 func New(p *pawl.Pawl, opts Options) (*Sink, error) {
 	return newSink(p, func(context.Context) place { return place{"", p} }, opts)
 }

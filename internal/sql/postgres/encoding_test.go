@@ -100,7 +100,7 @@ func foreignPool(t *testing.T, at, encoding string) {
 	refused := func(what string, err error) {
 		t.Helper()
 		var invalid *engine.InvalidError
-		if !errors.As(err, &invalid) || invalid.Field != "client_encoding" || !strings.Contains(err.Error(), encoding) {
+		if !errors.As(err, &invalid) || invalid.Field() != "client_encoding" || !strings.Contains(err.Error(), encoding) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -16,7 +16,7 @@ const idleCheck = 30 * time.Second
 // answers would hold all that its program may have.
 const dialLimit = 5 * time.Second
 
-// OpenURL opens one of many databases. It is an engine.Opener.
+// OpenURL opens one of many databases. It is a fleet.Opener.
 func OpenURL(o engine.OpenOptions) (engine.DB, error) {
 	if err := engine.CheckOption("Connections", o.Connections, 1, 0); err != nil {
 		return nil, err

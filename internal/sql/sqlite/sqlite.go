@@ -29,7 +29,7 @@ func Open(path string, opts ...Options) (*DB, error) {
 	return anydriver.OpenWith(modernc, path, opts...)
 }
 
-// OpenURL opens one of many databases, "sqlite:path". It is an engine.Opener.
+// OpenURL opens one of many databases, "sqlite:path". It is a fleet.Opener.
 func OpenURL(o engine.OpenOptions) (engine.DB, error) { return anydriver.OpenerWith(modernc)(o) }
 
 // New uses a pool that you own; see anydriver.New.

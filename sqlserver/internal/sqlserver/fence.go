@@ -110,10 +110,10 @@ func refused(err error, read func() (op.Move, error)) error {
 	if failed != nil || m.Phase == nil {
 		return err // it cannot be read, or the trigger is somebody else's
 	}
-	class := &engine.MovedError{}
+	class := engine.NewMovedError("")
 	switch *m.Phase {
 	case op.Closed, op.Moved:
-		class.Place = *m.Place
+		class = engine.NewMovedError(*m.Place)
 	case op.Filling:
 	default:
 		return err

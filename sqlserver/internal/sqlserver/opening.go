@@ -10,7 +10,7 @@ import (
 	"github.com/bravellian/pawl/internal/enginekit/gated"
 )
 
-// OpenURL opens one of many databases. It is an engine.Opener.
+// OpenURL opens one of many databases. It is a fleet.Opener.
 func OpenURL(o engine.OpenOptions) (engine.DB, error) {
 	if err := engine.CheckOption("Connections", o.Connections, 1, 0); err != nil {
 		return nil, err

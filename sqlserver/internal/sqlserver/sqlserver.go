@@ -48,7 +48,7 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Validate returns an *pawl.InvalidError that names the first invalid field. Open and New call it.
+// Validate returns a pawl.InvalidError that names the first invalid field. Open and New call it.
 func (o *Options) Validate() error {
 	return cmp.Or(engine.CheckOption("StatementTimeout", o.StatementTimeout, 1, 0), engine.CheckOption("LockTimeout", o.LockTimeout, 1, 0))
 }

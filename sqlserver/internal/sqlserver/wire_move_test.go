@@ -310,7 +310,7 @@ func TestPassEndsWithTheTransaction(t *testing.T) {
 func wantMoved(t testing.TB, err error, place string) {
 	t.Helper()
 	var moved *engine.MovedError
-	if !errors.As(err, &moved) || moved.Place != place || !errors.Is(err, engine.ErrMoved) || engine.Retryable(err) {
+	if !errors.As(err, &moved) || moved.Place() != place || !errors.Is(err, engine.ErrMoved) || engine.Retryable(err) {
 		t.Errorf("want a store that moved to %q, got %T: %v", place, err, err)
 	}
 }

@@ -70,10 +70,9 @@ func (p *process) work(ctx context.Context) error {
 // lease was over, workers report as lost: no more is known of it than before.
 func (p *process) settled(all []pawl.Attempt) {
 	for _, a := range all {
-		m, ok := a.Body.(*outbox.Message)
-		detail := map[string]string{"acked": history.Done, "failed": history.GivenUp, "retried": history.Retry}[a.Outcome.String()]
-		if ok && detail != "" {
-			p.ended(history.Event{Op: history.Settled, Message: m.ID.String(), Topic: m.Topic, Attempt: a.Retry + 1, Detail: detail}, history.OK)
+		detail := map[string]string{"acked": history.Done, "failed": history.GivenUp, "retried": history.Retry}[a.Outcome]
+		if a.Message != nil && detail != "" {
+			p.ended(history.Event{Op: history.Settled, Message: a.Message.ID.String(), Topic: a.Message.Topic, Attempt: a.Retry + 1, Detail: detail}, history.OK)
 		}
 	}
 }

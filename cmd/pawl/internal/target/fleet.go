@@ -232,8 +232,8 @@ func Store(d *fleet.Database) (Target, error) {
 
 // Openers open the databases of a fleet. Without make a SQLite file that is
 // missing is an error, and not a new and empty one.
-func Openers(make bool) map[string]engine.Opener {
-	return map[string]engine.Opener{
+func Openers(make bool) map[string]fleet.Opener {
+	return map[string]fleet.Opener{
 		"postgres":  postgres.OpenURL,
 		"sqlserver": sqlserver.OpenURL,
 		"sqlite": func(o engine.OpenOptions) (engine.DB, error) {

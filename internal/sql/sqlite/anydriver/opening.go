@@ -11,9 +11,9 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// OpenerWith returns an Opener for "sqlite:path", with a driver as for OpenWith. It does not
+// OpenerWith returns a fleet.Opener for "sqlite:path", with a driver as for OpenWith. It does not
 // use the Gate, which is for servers: a connection to a file does not limit others.
-func OpenerWith(connect Connect) engine.Opener {
+func OpenerWith(connect Connect) func(engine.OpenOptions) (engine.DB, error) {
 	return func(o engine.OpenOptions) (engine.DB, error) {
 		if err := engine.CheckOption("Connections", o.Connections, 1, 0); err != nil {
 			return nil, err
