@@ -210,6 +210,7 @@ static: ## what needs no database: format, vet, build, requirements, words, lice
 	go build work
 	go run ./tools/requirements -check
 	go run ./tools/words
+	go run ./tools/size
 	go run ./tools/licences
 	@$(MAKE) --no-print-directory seeds
 
