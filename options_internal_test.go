@@ -16,7 +16,7 @@ func TestEveryOption(t *testing.T) {
 	for i := range own.NumField() {
 		want := own.Field(i)
 		f := reflect.ValueOf(&o).Elem().FieldByName(want.Name)
-		if !f.IsValid() || f.Type() != want.Type {
+		if !f.IsValid() || !f.Type().ConvertibleTo(want.Type) {
 			t.Errorf("pawl.Options has no %s", want.Name)
 			continue
 		}

@@ -1,7 +1,9 @@
 package pawl_test
 
 import (
+	"context"
 	"errors"
+	"log/slog"
 	"math"
 	"strings"
 	"testing"
@@ -14,8 +16,6 @@ import (
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/test/dbtest"
-	"github.com/bravellian/pawl/internal/test/parts"
-	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
@@ -71,19 +71,16 @@ func TestOptionsAreValidated(t *testing.T) {
 	}
 }
 
-// D-8: a component that is made by itself reports them when it starts.
-func TestOptionsOfComponentsAreReportedByRun(t *testing.T) {
+// D-8: those of a handler are reported when it is to run.
+func TestOptionsOfHandlersAreReportedByRun(t *testing.T) {
 	db := dbtest.OpenSQLite(t)
-	ctx, o := t.Context(), parts.NewOutbox(db, worker.Options{})
-	field(t, "Grace", parts.NewOutbox(db, worker.Options{Grace: -1}).Run(ctx))
-	field(t, "Retention", parts.NewInbox(db, inbox.Options{Retention: -1}, worker.Options{}).Run(ctx))
-	field(t, "Retention", parts.NewJoins(db, o, join.Options{Retention: -1}, nil).Run(ctx))
-	field(t, "Retention", parts.NewTimers(db, o, timer.Options{Retention: -1}, nil).Run(ctx))
-	field(t, "Retention", parts.NewJobs(db, o, job.Options{Retention: -1}, nil).Run(ctx))
 	for want, opts := range map[string]outbox.HandlerOptions{"Timeout": {Timeout: -1}, "Retry.Jitter": {Retry: &outbox.RetryPolicy{Jitter: 1.5}}} {
-		one := parts.NewOutbox(db, worker.Options{})
-		one.Handle("t", outbox.HandlerFunc(nil), opts)
-		field(t, want, one.Run(ctx))
+		p, err := pawl.New(db, pawl.Options{Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Handle("t", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }), opts)
+		field(t, want, p.Run(t.Context()))
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 
 // Processes divide the stores of a fleet among themselves: they find each other in a control
 // database. This one is alone, and so works on all.
-func ExampleMembersOf() {
+func ExampleShare() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "fleet")
 	if err != nil {
@@ -27,21 +27,13 @@ func ExampleMembersOf() {
 		log.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	control, err := pawl.New(db, pawl.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := control.Migrate(ctx); err != nil {
-		log.Fatal(err)
-	}
-	members, err := fleet.MembersOf(control, fleet.MembersOptions{Fleet: "tenants"})
-	if err != nil {
+	if err := db.Migrate(ctx); err != nil {
 		log.Fatal(err)
 	}
 	f, err := fleet.New(fleet.Static(fleet.Database{Key: "acme", URL: "sqlite:" + filepath.Join(dir, "acme.db")}), fleet.Options{
 		Engines:       map[string]fleet.Opener{"sqlite": sqlite.OpenURL},
 		Pawl:          pawl.Options{EnableSchemaDeployment: true},
-		Share:         &fleet.Share{Members: members},
+		Share:         &fleet.Share{DB: db, Fleet: "tenants"},
 		StopWhenEmpty: true, // a server leaves this out
 	})
 	if err != nil {

@@ -8,23 +8,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/lease"
 )
 
-// MembersOptions configure MembersOf. The zero value is right for most programs.
-type MembersOptions struct {
-	// Fleet distinguishes fleets that use the same control database, default "default". It has no
-	// slash.
-	Fleet string
-	// Process names this process for people, default host:pid.
-	Process string
-	// Duration is how long a member that died stays in the list, default 8 s, at least a
-	// second.
-	Duration time.Duration
-	// Poll is how often the list is read, default 2 s. A change is noticed within it.
-	Poll time.Duration
+// membersOptions configure newMembers.
+type membersOptions struct {
+	Fleet    string        // default "default"
+	Process  string        // names this process for people, default host:pid
+	Duration time.Duration // how long a member that died stays in the list
+	Poll     time.Duration // how often the list is read
 }
 
 const (
@@ -36,48 +29,18 @@ const (
 	membersPage = 1000
 )
 
-// MembersOf lists the processes in a control database, which has to be migrated: p's. Each
-// holds a lease there, "fleet/NAME/NUMBER", with the lowest number that is free, and its
-// number is its ID: a process that takes the place of another has the same stores. If a
-// process dies its lease expires after Duration.
-//
-// While the control database does not answer, all go on with the members last known, without
-// limit. Once it answers again, those members stay in the list for Duration and Poll, so that
-// all have the time to come back.
-func MembersOf(p *pawl.Pawl, opts MembersOptions) (Members, error) {
-	if p == nil {
-		return nil, engine.Invalid("pawl", "nil")
-	}
-	if err := opts.Validate(); err != nil {
-		return nil, err
-	}
+// newMembers lists the processes that hold leases of a fleet.
+func newMembers(leases *lease.Leases, opts membersOptions) members {
 	set(&opts.Duration, defaultDuration)
 	set(&opts.Poll, defaultPoll)
-	if opts.Fleet == "" {
-		opts.Fleet = "default"
-	}
-	if opts.Process == "" {
-		opts.Process = engine.ProcessName()
-	}
-	return &leaseMembers{leases: p.Leases, opts: opts, prefix: "fleet/" + opts.Fleet + "/"}, nil
+	opts.Fleet, opts.Process = cmp.Or(opts.Fleet, "default"), cmp.Or(opts.Process, engine.ProcessName())
+	return &leaseMembers{leases: leases, opts: opts, prefix: "fleet/" + opts.Fleet + "/"}
 }
 
-// Validate returns a pawl.InvalidError that names the first invalid field. MembersOf calls
-// it.
-func (o *MembersOptions) Validate() error {
-	if strings.Contains(o.Fleet, "/") {
-		return engine.Invalid("Fleet", "contains a slash")
-	}
-	return cmp.Or(
-		engine.CheckText("Fleet", o.Fleet, maxFleetName, false), engine.CheckText("Process", o.Process, maxFleetName, false),
-		engine.CheckOption("Duration", o.Duration, minDuration, 0), engine.CheckOption("Poll", o.Poll, 1, 0),
-	)
-}
-
-// leaseMembers are members that hold leases. Its fields below prefix belong to Keep.
+// leaseMembers are members that hold leases. Its fields below prefix belong to keep.
 type leaseMembers struct {
 	leases *lease.Leases
-	opts   MembersOptions
+	opts   membersOptions
 	prefix string
 
 	own   *lease.Lease // nil: not in the list yet
@@ -86,14 +49,14 @@ type leaseMembers struct {
 	grace time.Time    // until then known members stay
 }
 
-// Keep implements Members.
-func (m *leaseMembers) Keep(ctx context.Context, report func(Membership)) {
+// keep implements members.
+func (m *leaseMembers) keep(ctx context.Context, report func(membership)) {
 	for ctx.Err() == nil {
 		list, err := m.step(ctx)
 		if ctx.Err() != nil {
 			break
 		}
-		report(Membership{Self: m.self(), Members: m.settle(time.Now(), list), Err: err})
+		report(membership{Self: m.self(), Members: m.settle(time.Now(), list), Err: err})
 		_ = engine.Sleep(ctx, engine.Jitter(m.opts.Poll, 0.1))
 	}
 	if m.own != nil {

@@ -96,7 +96,7 @@ func TestWeightsAreFixed(t *testing.T) {
 // to come back.
 func TestKnownMembersStayAfterAnOutage(t *testing.T) {
 	t.Parallel()
-	m := &leaseMembers{opts: MembersOptions{Process: "me", Duration: 8 * time.Second, Poll: 2 * time.Second}}
+	m := &leaseMembers{opts: membersOptions{Process: "me", Duration: 8 * time.Second, Poll: 2 * time.Second}}
 	now := time.Now()
 	at := func(after time.Duration, list []Member) string {
 		ids := ""
@@ -142,7 +142,7 @@ func TestOwnView(t *testing.T) {
 		"the same one twice in the list":  {[]Membership{{Self: "1", Members: append(membersNamed(2), membersNamed(2)...)}}, "1 2"},
 		"the list is shorter than before": {[]Membership{{Self: "1", Members: membersNamed(3)}, {Self: "1", Members: membersNamed(2)}}, "1 2"},
 	} {
-		f := idleFleet(t, Options{Logger: slog.New(slog.DiscardHandler), Share: &Share{Members: StaticMembers("unused")}})
+		f := idleFleet(t, Options{Logger: slog.New(slog.DiscardHandler), Share: ShareOf(StaticMembers("unused"), 0)})
 		for _, m := range c.reports {
 			f.share.report(m)
 		}
@@ -174,19 +174,11 @@ func TestOwnView(t *testing.T) {
 // D-249: options that cannot be are named.
 func TestShareOptions(t *testing.T) {
 	t.Parallel()
-	for field, o := range map[string]*Share{"Share.Members": {}, "Share.Copies": {Members: StaticMembers("a"), Copies: -1}} {
+	for field, o := range map[string]*Share{
+		"Share.DB": {}, "Share.Copies": ShareOf(StaticMembers("a"), -1), "Share.Fleet": {Fleet: "a/b", members: StaticMembers("a")},
+	} {
 		if err := (&Options{Share: o}).Validate(); !errors.Is(err, engine.ErrInvalid) || !strings.Contains(err.Error(), field) {
 			t.Errorf("%s: %v", field, err)
 		}
-	}
-	for field, o := range map[string]MembersOptions{
-		"Fleet": {Fleet: "a/b"}, "Process": {Process: string(make([]byte, 1))}, "Duration": {Duration: time.Millisecond}, "Poll": {Poll: -1},
-	} {
-		if err := o.Validate(); !errors.Is(err, engine.ErrInvalid) || !strings.Contains(err.Error(), field) {
-			t.Errorf("%s: %v", field, err)
-		}
-	}
-	if _, err := MembersOf(nil, MembersOptions{}); !errors.Is(err, engine.ErrInvalid) {
-		t.Errorf("no control database: %v", err)
 	}
 }

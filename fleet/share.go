@@ -4,11 +4,16 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/lease"
 )
 
 // Share divides the stores among several processes: each store is worked on by at most Copies
@@ -19,25 +24,37 @@ import (
 // It decides who works where, and is never needed for correctness: what two processes claim
 // in a store is exclusive as always. The router and MigrateAll are for all stores in every
 // process.
+//
+// The processes find each other in a control database. Each holds a lease there, "fleet/NAME/NUMBER",
+// with the lowest number that is free, and its number is its ID: a process that takes the place of
+// another has the same stores. If a process dies its lease expires after 8 s, and the others notice
+// within 2 s more. While the control database does not answer, all go on with the members last known,
+// without limit. Once it answers again, those members stay for 10 s, so that all have the time to come
+// back.
 type Share struct {
-	// Members lists the processes; see MembersOf and StaticMembers. It is required.
-	Members Members
+	// DB is the control database, any that pawl has, migrated. It is required.
+	DB pawl.DB
+	// Fleet distinguishes fleets that use the same control database, default "default". It has no
+	// slash.
+	Fleet string
 	// Copies is how many processes work on a store, default 1.
 	Copies int
+
+	members members // in place of those in DB
 }
 
-// Members is a list of processes that work on a fleet, to which this process belongs while
-// Keep runs.
-type Members interface {
-	// Keep keeps this process in the list until ctx ends, and then removes it. It calls
+// members is a list of processes that work on a fleet, to which this process belongs while
+// keep runs.
+type members interface {
+	// keep keeps this process in the list until ctx ends, and then removes it. It calls
 	// report within seconds, and again whenever the list may have changed or cannot be read,
 	// one call at a time.
-	Keep(ctx context.Context, report func(Membership))
+	keep(ctx context.Context, report func(membership))
 }
 
-// Membership is the list of the processes as one of them reads it.
-type Membership struct {
-	// Self is the ID of this process. It counts as a member, whether or not Members has it.
+// membership is the list of the processes as one of them reads it.
+type membership struct {
+	// Self is the ID of this process. It counts as a member, whether or not the list has it.
 	Self string
 	// Members are those that are alive. With nil and an Err the fleet goes on with those last
 	// known.
@@ -55,24 +72,6 @@ type Member struct {
 	Process string
 }
 
-// StaticMembers is a fixed list of IDs, of which self is this process. A member that
-// dies keeps its stores: nobody else works on them, unless Share.Copies is more than 1.
-func StaticMembers(self string, all ...string) Members {
-	fixed := staticMembers{Self: self}
-	for _, id := range all {
-		fixed.Members = append(fixed.Members, Member{ID: id, Process: id})
-	}
-	return fixed
-}
-
-type staticMembers Membership
-
-// Keep implements Members.
-func (s staticMembers) Keep(ctx context.Context, report func(Membership)) {
-	report(Membership(s))
-	<-ctx.Done()
-}
-
 // ShareHealth is what a process knows about the others of its fleet.
 type ShareHealth struct {
 	Self    string   // the ID of this process
@@ -87,7 +86,7 @@ type sharing struct {
 	f *Fleet
 
 	mu    sync.Mutex // also while stores are gained and given up
-	known bool       // Members has reported
+	known bool       // the list was reported
 	self  string
 	list  []Member // by ID, with self
 	read  time.Time
@@ -96,13 +95,27 @@ type sharing struct {
 }
 
 func (o *Share) validate() error {
-	switch {
-	case o == nil:
+	if o == nil {
 		return nil
-	case o.Members == nil:
-		return engine.Invalid("Share.Members", "nil")
 	}
-	return engine.CheckOption("Share.Copies", o.Copies, 1, 0)
+	_, ok := engine.As[engine.DB](o.DB)
+	switch {
+	case !ok && o.members == nil:
+		return engine.Invalid("Share.DB", "not a database that sqlite.Open or postgres.Open returned")
+	case strings.Contains(o.Fleet, "/"):
+		return engine.Invalid("Share.Fleet", "contains a slash")
+	}
+	return cmp.Or(engine.CheckText("Share.Fleet", o.Fleet, maxFleetName, false), engine.CheckOption("Share.Copies", o.Copies, 1, 0))
+}
+
+// list returns the list of the processes.
+func (o *Share) list(process string, log *slog.Logger) members {
+	if o.members != nil {
+		return o.members
+	}
+	db, _ := engine.As[engine.DB](o.DB)
+	leases, _ := lease.New(access.Key{}, db, process, log)
+	return newMembers(leases, membersOptions{Fleet: o.Fleet, Process: process})
 }
 
 // run keeps this process among the members until ctx ends. It begins when the list of stores
@@ -113,7 +126,7 @@ func (sh *sharing) run(ctx context.Context) {
 	}
 	select {
 	case <-sh.f.registry.read:
-		sh.f.opts.Share.Members.Keep(ctx, func(m Membership) {
+		sh.f.opts.Share.list(sh.f.opts.Pawl.Worker, sh.f.log).keep(ctx, func(m membership) {
 			if ctx.Err() == nil {
 				sh.report(m)
 			}
@@ -124,7 +137,7 @@ func (sh *sharing) run(ctx context.Context) {
 }
 
 // report applies what the members are.
-func (sh *sharing) report(m Membership) {
+func (sh *sharing) report(m membership) {
 	f := sh.f
 	sh.mu.Lock()
 	changed, failed, back := sh.updateLocked(m)
@@ -151,7 +164,7 @@ func (sh *sharing) report(m Membership) {
 
 // updateLocked takes over a report. It returns whether the members changed, and whether a
 // failure begins or ends.
-func (sh *sharing) updateLocked(m Membership) (changed, failed, back bool) {
+func (sh *sharing) updateLocked(m membership) (changed, failed, back bool) {
 	failed, back = m.Err != nil && sh.err == nil, m.Err == nil && sh.err != nil
 	list := m.Members
 	if m.Err != nil && list == nil { // those last known, under whatever ID this process was

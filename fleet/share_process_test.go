@@ -85,14 +85,11 @@ func (j *sharedJob) run() error {
 	if err != nil {
 		return err
 	}
-	members, err := fleet.MembersOf(p, fleet.MembersOptions{Process: j.Process, Duration: 5 * time.Second, Poll: 100 * time.Millisecond})
-	if err != nil {
-		return err
-	}
+	members := fleet.MembersOf(p, "", j.Process, 5*time.Second, 100*time.Millisecond)
 	f, err := fleet.New(fleet.Static(j.Stores...), fleet.Options{
 		Engines: engines(), Logger: quiet, Connections: 12, PollMin: 50 * time.Millisecond, PollMax: 500 * time.Millisecond, Cool: 100 * time.Millisecond,
 		Pawl:  pawl.Options{Lease: 3 * time.Second},
-		Share: &fleet.Share{Members: members, Copies: j.Copies},
+		Share: fleet.ShareOf(members, j.Copies),
 	})
 	if err != nil {
 		return err

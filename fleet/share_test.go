@@ -48,7 +48,7 @@ func (r *roster) set(err error, ids ...string) {
 
 // as is the list for one of its members.
 func (r *roster) as(self string) *fleet.Share {
-	return &fleet.Share{Members: membersFunc(func(ctx context.Context, report func(fleet.Membership)) {
+	return fleet.ShareOf(fleet.MembersFunc(func(ctx context.Context, report func(fleet.Membership)) {
 		for ctx.Err() == nil {
 			r.mu.Lock()
 			m, changed := fleet.Membership{Self: self, Members: r.members, Err: r.err}, r.changed
@@ -59,12 +59,8 @@ func (r *roster) as(self string) *fleet.Share {
 			case <-ctx.Done():
 			}
 		}
-	})}
+	}), 0)
 }
-
-type membersFunc func(context.Context, func(fleet.Membership))
-
-func (f membersFunc) Keep(ctx context.Context, report func(fleet.Membership)) { f(ctx, report) }
 
 // ours are the stores that a fleet works on.
 func ours(f *fleet.Fleet) (keys []string) {
@@ -226,7 +222,7 @@ func TestDrainOfAShare(t *testing.T) {
 	seen := map[string]int{}
 	for _, self := range []string{"1", "2"} {
 		o := quick()
-		o.Share, o.StopWhenEmpty = &fleet.Share{Members: fleet.StaticMembers(self, "1", "2")}, true
+		o.Share, o.StopWhenEmpty = fleet.ShareOf(fleet.StaticMembers(self, "1", "2"), 0), true
 		f := open(t, listOf(dbs...), o)
 		r := newRecord()
 		f.Handle("t", r)
@@ -264,7 +260,7 @@ func keepReported(t testing.TB, m fleet.Members) *rosterLog {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() {
-		m.Keep(ctx, func(now fleet.Membership) {
+		fleet.Keep(ctx, m, func(now fleet.Membership) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.last = now
@@ -330,9 +326,7 @@ func controlOf(t testing.TB, db engine.DB) *pawl.Pawl {
 
 func member(t testing.TB, p *pawl.Pawl, fleetName, process string) *rosterLog {
 	t.Helper()
-	m, err := fleet.MembersOf(p, fleet.MembersOptions{Fleet: fleetName, Process: process, Duration: 2 * time.Second, Poll: 10 * time.Millisecond})
-	must(t, err)
-	return keepReported(t, m)
+	return keepReported(t, fleet.MembersOf(p, fleetName, process, 2*time.Second, 10*time.Millisecond))
 }
 
 // D-249, D-251: members take the lowest free numbers, see each other and no other fleet; one

@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
-	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/internal/engine"
@@ -24,9 +24,8 @@ func (s *shareFlags) check() error {
 	case s.ShareCopies < 0:
 		return usage("--share-copies: negative")
 	}
-	opts := fleet.MembersOptions{Fleet: s.ShareName}
-	if err := opts.Validate(); err != nil {
-		return usage("--share-name: %w", err)
+	if strings.Contains(s.ShareName, "/") {
+		return usage("--share-name: contains a slash")
 	}
 	return nil
 }
@@ -47,16 +46,5 @@ func (s *shareFlags) open(ctx context.Context, g *options, o opening) (share *fl
 	if err != nil {
 		return nil, nil, err
 	}
-	leave = func() { _ = db.Close() }
-	p, err := pawl.New(db, pawl.Options{Logger: o.Logger})
-	if err != nil {
-		leave()
-		return nil, nil, err
-	}
-	members, err := fleet.MembersOf(p, fleet.MembersOptions{Fleet: s.ShareName})
-	if err != nil {
-		leave()
-		return nil, nil, err
-	}
-	return &fleet.Share{Members: members, Copies: s.ShareCopies}, leave, nil
+	return &fleet.Share{DB: db, Fleet: s.ShareName, Copies: s.ShareCopies}, func() { _ = db.Close() }, nil
 }
