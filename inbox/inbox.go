@@ -85,7 +85,7 @@ type Inbox struct {
 
 // New returns the inbox of a database, and what pawl.Pawl sees of it. workers configures the workers of
 // its queue; Queues in it are ignored. Programs cannot name the first parameter: pawl.New calls it.
-func New(_ access.Key, db engine.DB, opts Options, workers worker.Options) (*Inbox, component) {
+func New(_ access.Key, db engine.DB, opts Options, workers worker.Options) (*Inbox, component) { //nolint:revive // what is pawl's own has no public name
 	if opts.Lease <= 0 {
 		opts.Lease = defaultLease
 	}

@@ -42,7 +42,7 @@ type Outbox struct {
 
 // New returns the outbox of a database, and what other components and pawl.Pawl see of it. Programs
 // cannot name the first parameter: pawl.New calls it.
-func New(_ access.Key, db engine.DB, opts worker.Options) (*Outbox, component) {
+func New(_ access.Key, db engine.DB, opts worker.Options) (*Outbox, component) { //nolint:revive // what is pawl's own has no public name
 	opts = opts.Complete()
 	o := &Outbox{db: db, opts: opts, log: opts.Logger, tag: newTag(), failedPage: failedPage, pauses: pause.New(db, opts.Logger), limits: throttle.New(db, opts.Logger), shared: worker.Shared{Gate: &worker.Gate{}, Reaping: make(chan struct{}, 1)}}
 	o.cleanup = worker.NewCleanup("outbox", "messages", o.log, component{o}.CleanUp)

@@ -194,7 +194,7 @@ func checkRuns(fatalf func(string, ...any), ids []int64) {
 	want := map[int64]bool{}
 	items := make([]int64, len(ids))
 	for i, id := range ids {
-		want[id], items[i] = true, int64(id)
+		want[id], items[i] = true, id
 	}
 	got := map[int64]bool{}
 	var last worker.Run
@@ -219,7 +219,7 @@ func checkRuns(fatalf func(string, ...any), ids []int64) {
 		}
 	}
 	for i, id := range items {
-		if int64(id) != ids[i] {
+		if id != ids[i] {
 			fatalf("Runs changed its argument")
 		}
 	}

@@ -53,8 +53,8 @@ func (s *search) claimed(more, ordered bool) {
 	}
 }
 
-// wait sleeps until something finished, a notification came, or a poll is due.
-func (l *Loop[M]) wait(ctx context.Context) {
+// longest returns how long wait may sleep, whatever it waits for.
+func (l *Loop[M]) longest() time.Time {
 	until := time.Now().Add(l.cfg.PollMax)
 	if l.cfg.Slice.IdleTimeout != nil {
 		until = time.Now().Add(min(idleCheckInterval, l.cfg.PollMax))
@@ -65,6 +65,12 @@ func (l *Loop[M]) wait(ctx context.Context) {
 	if again, ok := l.member.waitsUntil(); ok && again.Before(until) {
 		until = again
 	}
+	return until
+}
+
+// wait sleeps until something finished, a notification came, or a poll is due.
+func (l *Loop[M]) wait(ctx context.Context) {
+	until := l.longest()
 	switch l.search.phase {
 	case claiming, checking: // but there is no room: wait for handlers
 		l.sleepUntil(ctx, until)

@@ -37,7 +37,7 @@ func TestTaggedTokens(t *testing.T) {
 
 // Tokens of programs that claim by themselves carry no tag.
 func TestUntaggedTokens(t *testing.T) {
-	for _, token := range []uuid.UUID{{}, uuid.New(), worker.Tag(0).NewOwnerToken(), uuid.UUID(uuid.Must(uuid.NewV7()))} {
+	for _, token := range []uuid.UUID{{}, uuid.New(), worker.Tag(0).NewOwnerToken(), uuid.Must(uuid.NewV7())} {
 		if worker.TagIn(token) != 0 {
 			t.Errorf("token %s has tag %x", token, worker.TagIn(token))
 		}

@@ -20,7 +20,9 @@ import (
 	"github.com/bravellian/pawl/sqlite"
 )
 
-var message = outbox.Message{Topic: "order.created", Payload: []byte(`{"order":1}`)}
+func message() outbox.Message {
+	return outbox.Message{Topic: "order.created", Payload: []byte(`{"order":1}`)}
+}
 
 func main() {
 	for name, walk := range map[string]func(context.Context, *program) error{
@@ -70,7 +72,7 @@ func (p *program) second(call func() error) error {
 }
 
 func (p *program) secondTx(ctx context.Context, call func(*sql.Tx) error) error {
-	if _, err := p.Outbox.Enqueue(ctx, message); err != nil { // which reserves ids for the calls that follow
+	if _, err := p.Outbox.Enqueue(ctx, message()); err != nil { // which reserves ids for the calls that follow
 		return err
 	}
 	tx, err := p.db.BeginTx(ctx, nil)
@@ -81,20 +83,20 @@ func (p *program) secondTx(ctx context.Context, call func(*sql.Tx) error) error 
 }
 
 func enqueueTx(ctx context.Context, p *program) error {
-	return p.secondTx(ctx, func(tx *sql.Tx) error { _, err := p.Outbox.EnqueueTx(ctx, tx, message); return err })
+	return p.secondTx(ctx, func(tx *sql.Tx) error { _, err := p.Outbox.EnqueueTx(ctx, tx, message()); return err })
 }
 
 func topicEnqueueTx(ctx context.Context, p *program) error {
-	topic := pawl.NewTopic[string](message.Topic)
+	topic := pawl.NewTopic[string](message().Topic)
 	return p.secondTx(ctx, func(tx *sql.Tx) error { _, err := topic.EnqueueTx(ctx, p.Pawl, tx, "body"); return err })
 }
 
 func enqueue(ctx context.Context, p *program) error {
-	return p.second(func() error { _, err := p.Outbox.Enqueue(ctx, message); return err })
+	return p.second(func() error { _, err := p.Outbox.Enqueue(ctx, message()); return err })
 }
 
 func claimAndAck(ctx context.Context, p *program) error {
-	if _, err := p.Outbox.EnqueueBatch(ctx, slices.Repeat([]outbox.Message{message}, 2)); err != nil {
+	if _, err := p.Outbox.EnqueueBatch(ctx, slices.Repeat([]outbox.Message{message()}, 2)); err != nil {
 		return err
 	}
 	return p.second(func() error {
@@ -110,11 +112,11 @@ func claimAndAck(ctx context.Context, p *program) error {
 
 // run counts from the call of one handler to that of the next one.
 func run(ctx context.Context, p *program) error {
-	if _, err := p.Outbox.EnqueueBatch(ctx, slices.Repeat([]outbox.Message{message}, 3)); err != nil {
+	if _, err := p.Outbox.EnqueueBatch(ctx, slices.Repeat([]outbox.Message{message()}, 3)); err != nil {
 		return err
 	}
 	handled := 0
-	p.Handle(message.Topic, outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
+	p.Handle(message().Topic, outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
 		switch handled++; handled {
 		case 2:
 			return coverage.ClearCounters()
