@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/join"
@@ -147,6 +149,32 @@ func TestBacklogFails(t *testing.T) {
 			if one == nil && other == nil || one != nil && b.Messages != nil || other != nil && flow.Steps != nil {
 				t.Errorf("%s: %v, %v", name, one, other)
 			}
+		}
+	})
+}
+
+// D-535: what was not counted of a paused topic is told of each of its queues.
+func TestBacklogOfAPausedTopicIsBounded(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		f.pause(admin.Topic, "p")
+		for range 60 {
+			f.put(outbox.Message{Topic: "p"})
+			f.put(outbox.Message{Topic: "p", Queue: "slow"})
+		}
+		f.drain(done)
+		f.drain(done, "slow")
+		f.wantParked(120)
+		amounts, err := engine.Query(f.ctx(), f.db, op.BacklogMessages{Runs: 100, Messages: 100, Lanes: 10})
+		f.check(err)
+		n := int64(0)
+		for _, a := range amounts {
+			if n += a.N; a.State == "paused" && a.N > 0 && !a.More {
+				t.Errorf("that is not all: %+v", a)
+			}
+		}
+		if n != 100 {
+			t.Errorf("%d of 120 were counted", n)
 		}
 	})
 }

@@ -230,7 +230,6 @@ func newAnswers() answers {
 	a.jobs()
 	a.joins()
 	a.leases()
-	a.backlog()
 	a.outboxes()
 	a.pauses()
 	a.limits()
@@ -259,6 +258,6 @@ func (a answers) has(o engine.Operation) bool { return a[reflect.TypeOf(o)] != n
 func statements() []engine.Operation {
 	return slices.Concat(
 		auditStatements(), doctorStatements(), doctorJoinStatements(), doctorOrderStatements(), generationStatements(), inboxStatements(), jobStatements(), joinStatements(),
-		leaseStatements(), backlogStatements(), outboxStatements(), pauseStatements(), limitStatements(), timerStatements(),
+		leaseStatements(), outboxStatements(), pauseStatements(), limitStatements(), timerStatements(),
 	)
 }
