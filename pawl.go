@@ -105,7 +105,7 @@ func New(db DB, opts Options) (*Pawl, error) {
 	p := &Pawl{workers: registry.New(own, opts.Logger), db: own, opts: opts, log: engine.Logger(opts.Logger)}
 	p.components = p.assemble()
 	p.checker = checker.New(checker.Config{
-		DB: own, LoopStatus: p.components.Status, Life: &p.life, Ends: opts.StopWhenEmpty, Unhandled: p.components.Unhandled, Workers: p.workers, Options: opts.Health,
+		DB: own, LoopStatus: p.components.Status, Life: &p.life, Ends: opts.StopWhenEmpty, Unhandled: p.components.Unhandled, Options: opts.Health,
 	})
 	return p, nil
 }

@@ -1,13 +1,11 @@
 package admin
 
 import (
-	"cmp"
 	"context"
-	"slices"
 	"time"
 
-	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/inspect"
 )
 
 // The bounds of Backlog: runs are messages that were written together, and lanes are queues at a
@@ -61,80 +59,20 @@ type Amount struct {
 // meanwhile may be counted in both, or in one. It is safe for concurrent use, and returns the errors
 // of the database and of ctx.
 func (a *Admin) Backlog(ctx context.Context) (Backlog, error) {
-	rows, err := engine.Query(ctx, a.db, op.BacklogMessages{Runs: backlogRuns, Messages: backlogMessages, Lanes: backlogLanes})
+	amounts, err := inspect.Amounts(ctx, a.db, op.BacklogMessages{Runs: backlogRuns, Messages: backlogMessages, Lanes: backlogLanes})
 	if err != nil {
 		return Backlog{}, err
 	}
-	counts, err := engine.Query(ctx, a.db, op.BacklogCounts{Most: backlogRuns})
+	n, err := inspect.Counts(ctx, a.db, 0, backlogRuns)
 	if err != nil {
 		return Backlog{}, err
 	}
-	b := Backlog{Messages: amounts(rows)}
-	for i := range counts {
-		b.count(&counts[i])
+	b := Backlog{
+		Messages: make([]Amount, len(amounts)), Failed: n.MessagesFailed, TimersDue: n.TimersDue, TimersScheduled: n.TimersScheduled, TimersLate: inspect.Age(n.TimersDueMicros),
+		JoinsPending: n.JoinsPending, JoinsFailed: n.JoinsFailed, Workers: n.Workers,
+	}
+	for i := range amounts {
+		b.Messages[i] = Amount(amounts[i])
 	}
 	return b, nil
-}
-
-// amounts adds up what is of the same queue, topic and state: a queue has a row for each priority.
-func amounts(rows []op.BacklogAmount) []Amount {
-	type place struct{ queue, topic, state string }
-	at, all := map[place]int{}, []Amount{}
-	for i := range rows {
-		r := &rows[i]
-		if r.N <= 0 && !r.More {
-			continue
-		}
-		k := place{queue: r.Queue, state: r.State}
-		if r.Topic != nil {
-			k.topic = *r.Topic
-		}
-		if _, known := at[k]; !known {
-			at[k] = len(all)
-			all = append(all, Amount{Queue: k.queue, Topic: k.topic, State: k.state})
-		}
-		m := &all[at[k]]
-		m.Count += max(r.N, 0)
-		m.Oldest = max(m.Oldest, fromMicros(r.Micros))
-		m.More = m.More || r.More
-	}
-	slices.SortFunc(all, byPlace)
-	return all
-}
-
-// byPlace orders by queue, topic and state; what was not read for its topic is last of its queue.
-func byPlace(a, b Amount) int {
-	rest := func(m Amount) int {
-		if m.Topic == "" {
-			return 1
-		}
-		return 0
-	}
-	return cmp.Or(cmp.Compare(a.Queue, b.Queue), cmp.Compare(rest(a), rest(b)), cmp.Compare(a.Topic, b.Topic), cmp.Compare(a.State, b.State))
-}
-
-// count takes one number; numbers of what Backlog has no field for are left out.
-func (b *Backlog) count(c *op.BacklogCount) {
-	switch c.What + " " + c.Which {
-	case "messages failed":
-		b.Failed = c.N
-	case "timers due":
-		b.TimersDue, b.TimersLate = c.N, fromMicros(c.Micros)
-	case "timers scheduled":
-		b.TimersScheduled = c.N
-	case "joins 0":
-		b.JoinsPending = c.N
-	case "joins 2":
-		b.JoinsFailed = c.N
-	case "workers ":
-		b.Workers = c.N
-	}
-}
-
-// fromMicros is a time of the database's; none, and one by a clock that was set back, is 0.
-func fromMicros(n *int64) time.Duration {
-	if n == nil {
-		return 0
-	}
-	return max(0, time.Duration(*n)*time.Microsecond)
 }

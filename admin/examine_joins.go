@@ -6,6 +6,7 @@ import (
 
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/audit"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/joincheck"
 	"github.com/bravellian/pawl/join"
@@ -143,10 +144,10 @@ func mention(list []string, what string) []string {
 func (s *joinTally) findings() []health.Finding {
 	var found []health.Finding
 	if s.fixes > 0 {
-		found = append(found, one(health.Note, fmt.Sprintf("repaired %d joins: %s", s.fixes, listed(s.fixed, s.fixes)), "")...)
+		found = append(found, one(health.Note, fmt.Sprintf("repaired %d joins: %s", s.fixes, engine.Listed(s.fixed, s.fixes, mentioned)), "")...)
 	}
 	if s.wrongs > 0 {
-		f := one(health.Problem, fmt.Sprintf("%d of %d joins disagree with their members: %s", s.wrongs, s.read, listed(s.wrong, s.wrongs)), "Run: pawl doctor --fix")
+		f := one(health.Problem, fmt.Sprintf("%d of %d joins disagree with their members: %s", s.wrongs, s.read, engine.Listed(s.wrong, s.wrongs, mentioned)), "Run: pawl doctor --fix")
 		if s.hopeless == s.wrongs {
 			f[0].NextStep = "More members count than there are steps: one of the tables was changed by hand. Cancel the join: pawl joins cancel ID"
 		}
@@ -155,9 +156,9 @@ func (s *joinTally) findings() []health.Finding {
 	}
 	switch {
 	case s.parkeds > 0 && s.fix:
-		found = append(found, one(health.Note, fmt.Sprintf("woke the waits of %d joins that are over: %s", s.parkeds, listed(s.parked, s.parkeds)), "")...)
+		found = append(found, one(health.Note, fmt.Sprintf("woke the waits of %d joins that are over: %s", s.parkeds, engine.Listed(s.parked, s.parkeds, mentioned)), "")...)
 	case s.parkeds > 0:
-		f := one(health.Problem, fmt.Sprintf("%d joins are over, and their waits are parked: %s", s.parkeds, listed(s.parked, s.parkeds)), "Run: pawl doctor --fix")
+		f := one(health.Problem, fmt.Sprintf("%d joins are over, and their waits are parked: %s", s.parkeds, engine.Listed(s.parked, s.parkeds, mentioned)), "Run: pawl doctor --fix")
 		f[0].Fixable = true
 		found = append(found, f...)
 	}

@@ -123,17 +123,17 @@ func (e *examination) repairLine(ctx context.Context, id int64, sum *orderTally)
 // orderFindings returns what is wrong, what was repaired and what is held, if anything.
 func (e *examination) orderFindings(s *orderTally) (found []health.Finding) {
 	if s.fixes > 0 {
-		found = append(found, one(health.Note, fmt.Sprintf("%d ordering keys can be claimed again: %s", s.fixes, listed(s.fixed, s.fixes)), "")...)
+		found = append(found, one(health.Note, fmt.Sprintf("%d ordering keys can be claimed again: %s", s.fixes, engine.Listed(s.fixed, s.fixes, mentioned)), "")...)
 	}
 	if s.put > 0 {
 		found = append(found, one(health.Note, fmt.Sprintf("put %d messages in line that waited for nothing", s.put), "")...)
 	}
 	const fix = "Run: pawl doctor --fix"
 	if s.stucks > 0 {
-		found = append(found, one(health.Problem, fmt.Sprintf("messages of %d ordering keys wait, and none of these keys can be claimed: %s", s.stucks, listed(s.stuck, s.stucks)), fix)...)
+		found = append(found, one(health.Problem, fmt.Sprintf("messages of %d ordering keys wait, and none of these keys can be claimed: %s", s.stucks, engine.Listed(s.stuck, s.stucks, mentioned)), fix)...)
 	}
 	if s.strayed > 0 {
-		found = append(found, one(health.Problem, fmt.Sprintf("%s messages wait behind others of their ordering key, and are not in line: positions %s", atLeast(int64(s.strayed)), listed(s.strays, s.strayed)), fix)...)
+		found = append(found, one(health.Problem, fmt.Sprintf("%s messages wait behind others of their ordering key, and are not in line: positions %s", engine.AtLeast(int64(s.strayed), s.strayed >= maxRows), engine.Listed(s.strays, s.strayed, mentioned)), fix)...)
 	}
 	for i := range found {
 		found[i].Fixable = found[i].Level == health.Problem

@@ -36,7 +36,7 @@ func (e *examination) checkPlaces(ctx context.Context) ([]health.Finding, error)
 	}
 	var found []health.Finding
 	if sum.placed > 0 {
-		found = one(health.Note, fmt.Sprintf("%d messages that were in no place are ready again: ids %s", sum.placed, listed(sum.some, int(sum.placed))),
+		found = one(health.Note, fmt.Sprintf("%d messages that were in no place are ready again: ids %s", sum.placed, engine.Listed(sum.some, int(sum.placed), mentioned)),
 			"Nothing, but one that was handled before it was lost is handled again. Please report what the change log does not tell of.")
 	}
 	if err != nil {

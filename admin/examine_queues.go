@@ -35,7 +35,7 @@ func (e *examination) checkQueues(ctx context.Context) ([]health.Finding, error)
 			topics[l.Topic], some = true, append(some, fmt.Sprintf("%q", l.Topic))
 		}
 	}
-	found := one(health.Problem, fmt.Sprintf("%s messages wait in %d queues that the database does not know, so that no worker claims them: of topics %s", atLeast(messages), len(lanes), strings.Join(some, ", ")),
+	found := one(health.Problem, fmt.Sprintf("%s messages wait in %d queues that the database does not know, so that no worker claims them: of topics %s", engine.AtLeast(messages, messages >= maxRows), len(lanes), strings.Join(some, ", ")),
 		"The database lost these queues, by a restore or a failover. Start a worker of each, which finds them again, or enqueue a message into each with the priority that they had.")
 	found[0].Fixable = true
 	return found, nil

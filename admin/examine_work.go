@@ -3,15 +3,14 @@ package admin
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/inspect"
 	"github.com/bravellian/pawl/internal/limits"
-	"github.com/bravellian/pawl/internal/worker"
 )
 
 const (
@@ -21,6 +20,8 @@ const (
 	maxRows = 1000
 	// sample is how many messages and runs are read on either end.
 	sample = 200
+	// maxStuck bounds how many stuck messages of the inbox are counted.
+	maxStuck = 100
 	// mentioned is how many of the things found a finding names.
 	mentioned = 3
 )
@@ -41,26 +42,21 @@ func (e *examination) checkClaims(ctx context.Context) ([]health.Finding, error)
 
 // checkSchedule finds timers and jobs that are overdue.
 func (e *examination) checkSchedule(ctx context.Context) ([]health.Finding, error) {
-	counts, err := engine.Query(ctx, e.db, op.BacklogCounts{Age: overdue, Most: maxRows})
-	kinds := map[string]string{"timers/due": "timers", "timers/expired": "claimed timers", "jobs/due": "jobs"}
+	n, err := inspect.Counts(ctx, e.db, overdue, maxRows)
+	if err != nil {
+		return nil, err
+	}
 	var found []health.Finding
-	for _, c := range counts {
-		if kind := kinds[c.What+"/"+c.Which]; kind != "" && c.N > 0 {
-			late := time.Duration(worker.Value(c.Micros)) * time.Microsecond
-			found = append(found, one(health.Warning, fmt.Sprintf("%s %s overdue, the oldest for %s", atLeast(c.N), kind, late.Round(time.Second)), runWorkers)...)
+	for _, late := range []struct {
+		what   string
+		n      int64
+		micros int64
+	}{{"timers", n.TimersDue, n.TimersDueMicros}, {"claimed timers", n.TimersExpired, n.TimersExpiredMicros}, {"jobs", n.JobsDue, n.JobsDueMicros}} {
+		if late.n > 0 {
+			found = append(found, engine.NewFinding(health.Warning, fmt.Sprintf("%s %s overdue, the oldest for %s", engine.AtLeast(late.n, late.n >= maxRows), late.what, engine.Span(inspect.Age(late.micros))), runWorkers))
 		}
 	}
-	if err == nil && found == nil {
-		found = one(health.OK, fmt.Sprintf("no timer or job is overdue by more than %v", overdue), "")
-	}
-	return found, err
-}
-
-func atLeast(n int64) string {
-	if n >= maxRows {
-		return fmt.Sprintf("%d or more", n)
-	}
-	return fmt.Sprint(n)
+	return engine.OrOK(found, fmt.Sprintf("no timer or job is overdue by more than %v", overdue)), nil
 }
 
 // ago returns how long ago a time of the database was.
@@ -68,12 +64,12 @@ func (e *examination) ago(t *time.Time) string {
 	if t == nil {
 		return "?"
 	}
-	return e.now().Sub(*t).Round(time.Second).String()
+	return engine.Span(e.now().Sub(*t))
 }
 
 // checkInbox finds messages of the inbox that are stuck.
 func (e *examination) checkInbox(ctx context.Context) ([]health.Finding, error) {
-	stuck, err := engine.Query(ctx, e.db, op.InboxStuck{Age: limits.InboxStuck, Most: 100})
+	stuck, more, err := inspect.Stuck(ctx, e.db, maxStuck)
 	switch {
 	case err != nil:
 		return nil, err
@@ -84,17 +80,8 @@ func (e *examination) checkInbox(ctx context.Context) ([]health.Finding, error) 
 	for _, m := range stuck[:min(len(stuck), mentioned)] {
 		keys = append(keys, fmt.Sprintf("%q", inbox.Key{Source: m.Source, MessageID: m.MessageID}.String()))
 	}
-	evidence := fmt.Sprintf("%d messages are being processed and were not heard of for %v: %s", len(stuck), limits.InboxStuck, listed(keys, len(stuck)))
+	evidence := fmt.Sprintf("%s messages are being processed and were not heard of for %v: %s", engine.AtLeast(int64(len(stuck)), more), limits.InboxStuck, engine.Listed(keys, len(stuck), mentioned))
 	return one(health.Warning, evidence, "They were begun and not ended: have their senders deliver them again, or look at one with: pawl inbox show SOURCE ID"), nil
-}
-
-// listed returns the first of n things in words.
-func listed(some []string, n int) string {
-	text := strings.Join(some, ", ")
-	if n > len(some) {
-		text += ", …"
-	}
-	return text
 }
 
 // checkLeases finds leases that expired without being released.

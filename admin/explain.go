@@ -15,6 +15,7 @@ import (
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/inspect"
 	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/internal/registry"
@@ -134,7 +135,7 @@ type explainer struct {
 	*Admin
 	now      time.Time // by the database's clock
 	pauses   []pause.Pause
-	everyone workers
+	everyone inspect.Workers
 }
 
 func (a *Admin) explainer(ctx context.Context) (*explainer, error) {
@@ -146,7 +147,7 @@ func (a *Admin) explainer(ctx context.Context) (*explainer, error) {
 	if e.pauses, err = a.pauses.List(ctx); err != nil {
 		return nil, err
 	}
-	e.everyone, err = registry.List(ctx, a.db)
+	e.everyone, err = inspect.ListWorkers(ctx, a.db)
 	return e, err
 }
 
@@ -253,7 +254,7 @@ func (e *explainer) findInbox(ctx context.Context, id string) (*Explanation, err
 
 // owner returns a claim's owner in words, and its worker if that is known.
 func (e *explainer) owner(token outbox.OwnerToken) (who string, by *registry.Info) {
-	if by = e.everyone.holder(uuid.UUID(token)); by != nil {
+	if by = e.everyone.Holder(uuid.UUID(token)); by != nil {
 		return "worker " + by.Name, by
 	}
 	if worker.TagIn(uuid.UUID(token)) != 0 {

@@ -1,6 +1,9 @@
 package admin
 
-import "github.com/bravellian/pawl/health"
+import (
+	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/engine"
+)
 
 // The codes of explanations are part of the interface: docs/explain.md lists them.
 
@@ -152,10 +155,10 @@ func levelOf(code string) health.Level {
 
 // blocker returns a reason as a finding; next is "" if nothing needs to be done.
 func blocker(code, summary, next string) health.Finding {
-	return health.Finding{Code: code, Level: levelOf(code), Summary: summary, NextStep: next}
+	return engine.CodedFinding(levelOf(code), code, summary, next)
 }
 
 // blockedBy returns a finding that goes on with that of a cause.
 func blockedBy(code, summary string, cause *Explanation) health.Finding {
-	return health.Finding{Code: code, Level: max(levelOf(code), cause.Level), Summary: summary + " " + cause.Summary, NextStep: cause.NextStep}
+	return engine.CodedFinding(max(levelOf(code), cause.Level), code, summary+" "+cause.Summary, cause.NextStep)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 // add adds a fact unless its value is "".
@@ -35,42 +36,9 @@ func (e *explainer) when(t time.Time) string {
 	case d > lifetime || d < -lifetime:
 		return clock
 	case d < 0:
-		return fmt.Sprintf("%s (%s ago)", clock, roughly(-d))
+		return fmt.Sprintf("%s (%s ago)", clock, engine.Span(-d))
 	}
-	return fmt.Sprintf("%s (in %s)", clock, roughly(d))
-}
-
-// roughly returns a duration in its one or two largest units.
-func roughly(d time.Duration) string {
-	const day = 24 * time.Hour
-	switch {
-	case d < time.Second:
-		return "less than 1s"
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", d/time.Second)
-	case d < time.Hour:
-		return two(d/time.Minute, "m", d%time.Minute/time.Second, "s")
-	case d < day:
-		return two(d/time.Hour, "h", d%time.Hour/time.Minute, "m")
-	case d < 10*day:
-		return two(d/day, "d", d%day/time.Hour, "h")
-	}
-	return fmt.Sprintf("%dd", d/day)
-}
-
-func two(large time.Duration, unit string, small time.Duration, smallUnit string) string {
-	if small == 0 {
-		return fmt.Sprintf("%d%s", large, unit)
-	}
-	return fmt.Sprintf("%d%s%d%s", large, unit, small, smallUnit)
-}
-
-// several returns a number of things in words.
-func several(n int64, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
+	return fmt.Sprintf("%s (in %s)", clock, engine.Span(d))
 }
 
 // after returns ": text", at most 300 characters of it, or "" if there is none.

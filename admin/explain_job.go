@@ -71,7 +71,7 @@ func (e *explainer) nextRun(j *job.Info) health.Finding {
 		return blocker(codeJobOver, "Its schedule has no more times.", "put the job again with another schedule")
 	case due.After(e.now):
 		return blocker(codeJobNext, fmt.Sprintf("Its next run is made at %s%s.", e.when(due), e.spreadText(j)), "to have it run now: pawl jobs run "+name)
-	case !e.everyone.any():
+	case len(e.everyone.Alive()) == 0:
 		return e.noRuns(fmt.Sprintf("A run is due since %s. ", e.when(due)))
 	}
 	return blocker(codeJobDue, fmt.Sprintf("A run is due since %s, and a scheduler makes it at any moment.", e.when(due)), "if it stays like this: look at the schedulers of the workers")
@@ -90,7 +90,7 @@ func (e *explainer) noRuns(what string) health.Finding {
 
 // laterBlockers returns what will keep the next run, or its message, from running.
 func (e *explainer) laterBlockers(j *job.Info) (also []health.Finding) {
-	if due := j.Due(); due.After(e.now) && !e.everyone.any() {
+	if due := j.Due(); due.After(e.now) && len(e.everyone.Alive()) == 0 {
 		also = append(also, e.noRuns(""))
 	}
 	if j.Overlap == job.Skip && (j.LastRunStatus == job.Pending || j.LastRunStatus == job.Running) && !j.LastRunID.IsZero() {

@@ -66,7 +66,7 @@ func (e *explainer) joinState(j *join.Info) *Explanation {
 	e.addTime(&x.Facts, "created", j.CreatedAt)
 	e.addTime(&x.Facts, "updated", j.UpdatedAt)
 	e.addTime(&x.Facts, "deadline", j.Deadline)
-	steps := fmt.Sprintf("%d of %s completed and %d failed", j.CompletedSteps, several(int64(j.ExpectedSteps), "step"), j.FailedSteps)
+	steps := fmt.Sprintf("%d of %s completed and %d failed", j.CompletedSteps, engine.Several(int64(j.ExpectedSteps), "step"), j.FailedSteps)
 	switch j.Status {
 	case join.Completed:
 		x.Finding = blocker(codeJoinCompleted, fmt.Sprintf("It completed at %s: %s.", e.when(j.UpdatedAt), steps), "")
@@ -76,7 +76,7 @@ func (e *explainer) joinState(j *join.Info) *Explanation {
 		x.Finding = blocker(codeJoinCancelled, fmt.Sprintf("It was cancelled at %s: %s.", e.when(j.UpdatedAt), steps), "")
 	default:
 		x.Finding = blocker(codeJoinWaiting, fmt.Sprintf("It waits for %d of %s: %s so far.",
-			j.ExpectedSteps-j.CompletedSteps-j.FailedSteps, several(int64(j.ExpectedSteps), "step"), steps), "")
+			j.ExpectedSteps-j.CompletedSteps-j.FailedSteps, engine.Several(int64(j.ExpectedSteps), "step"), steps), "")
 	}
 	return x
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/throttle"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -18,7 +19,7 @@ func (e *explainer) limited(ctx context.Context, m *outbox.Info) (blockers []hea
 			subject, next = fmt.Sprintf("topic %q", m.Topic), fmt.Sprintf("pawl limits set each '%s'", l.Name)
 		}
 		if l.Concurrency > 0 && l.Claimed >= int64(l.Concurrency) {
-			blockers = append(blockers, blocker(codeLimited, fmt.Sprintf("%s of %s are claimed, and its limit is %d; this one waits until one of them has ended.", several(l.Claimed, "message"), subject, l.Concurrency), next))
+			blockers = append(blockers, blocker(codeLimited, fmt.Sprintf("%s of %s are claimed, and its limit is %d; this one waits until one of them has ended.", engine.Several(l.Claimed, "message"), subject, l.Concurrency), next))
 		}
 		if l.Rate > 0 && l.Next.After(e.now) {
 			blockers = append(blockers, blocker(codeLimited, fmt.Sprintf("The limit of %s is %d in %s; the next one may begin at %s.", subject, l.Rate, l.Period, e.when(l.Next)), next))

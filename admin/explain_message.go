@@ -9,6 +9,7 @@ import (
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/inspect"
 	"github.com/bravellian/pawl/internal/registry"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/join"
@@ -84,11 +85,11 @@ func (e *explainer) messageState(ctx context.Context, m *outbox.Info, p *place) 
 	case outbox.Done:
 		x.Finding = blocker(codeDone, fmt.Sprintf("It was handled by %s at %s.", someone(m.ProcessedBy), e.when(m.ProcessedAt)), "")
 	case outbox.Failed:
-		x.Finding = blocker(codeFailed, fmt.Sprintf("It failed for good at %s, after %s%s", e.when(p.changed), several(int64(m.RetryCount)+1, "attempt"), stop(after(m.LastError))), "pawl retry "+m.ID.String())
+		x.Finding = blocker(codeFailed, fmt.Sprintf("It failed for good at %s, after %s%s", e.when(p.changed), engine.Several(int64(m.RetryCount)+1, "attempt"), stop(after(m.LastError))), "pawl retry "+m.ID.String())
 	case outbox.Discarded:
 		x.Finding = blocker(codeDiscarded, fmt.Sprintf("It was cancelled before it ran, or given up after it failed, at %s%s", e.when(p.changed), stop(after(m.LastError))), "")
 	case outbox.Expired:
-		x.Finding = blocker(codeExpired, fmt.Sprintf("It expired at %s, after %s%s", e.when(m.Expires), several(int64(m.RetryCount), "failed attempt"), stop(after(m.LastError))), "")
+		x.Finding = blocker(codeExpired, fmt.Sprintf("It expired at %s, after %s%s", e.when(m.Expires), engine.Several(int64(m.RetryCount), "failed attempt"), stop(after(m.LastError))), "")
 	default:
 		return x, e.waits(ctx, x, m, p)
 	}
@@ -157,7 +158,7 @@ func (e *explainer) held(m *outbox.Info, facts *health.Facts) health.Finding {
 				by = fmt.Sprintf(" That worker was last heard of at %s.", e.when(w.Heartbeat))
 			}
 		} else {
-			add(facts, "workers_of_queue", e.everyone.serving(m.Queue).names())
+			add(facts, "workers_of_queue", e.everyone.Serving(m.Queue).Names())
 		}
 	}
 	if w != nil && w.Alive && slices.Contains(w.Overdue, int64(m.Position)) {
@@ -169,7 +170,7 @@ func (e *explainer) held(m *outbox.Info, facts *health.Facts) health.Finding {
 	}
 	f := blocker(codeLeaseExpired, fmt.Sprintf("It was held by %s, whose lease ran out at %s.%s", who, e.when(m.LockedUntil), by), "")
 	switch {
-	case e.everyone.anyBut(w):
+	case len(e.everyone.Alive().But(w)) > 0:
 		f.Summary += " A live worker puts it back within seconds."
 		return f
 	case w != nil && w.Alive: // a worker that was killed counts as alive for a while
@@ -261,12 +262,12 @@ func (e *explainer) later(m *outbox.Info, p *place) (health.Finding, bool) {
 
 // suspect explains a message that came back from an expired lease.
 func (e *explainer) suspect(m *outbox.Info, p *place) health.Finding {
-	company := "together with others that are suspected too, at most " + several(p.suspect, "message")
+	company := "together with others that are suspected too, at most " + engine.Several(p.suspect, "message")
 	if p.suspect == 1 {
 		company = "all by itself"
 	}
 	return blocker(codeSuspect, fmt.Sprintf("It is due, but a worker that held it ended without settling it, and it may be the cause: the next worker that has nothing else in hand handles it, %s (%s).",
-		company, e.everyone.serving(m.Queue).handling(m.Topic).load()), "")
+		company, load(e.everyone.Serving(m.Queue).Handling(m.Topic))), "")
 }
 
 // maxAhead bounds how many runs are read to count the messages that go first.
@@ -278,29 +279,25 @@ func (e *explainer) queued(ctx context.Context, m *outbox.Info, f *health.Facts)
 	if err != nil {
 		return health.Finding{}, err
 	}
-	able := e.everyone.serving(m.Queue).handling(m.Topic)
+	able := e.everyone.Serving(m.Queue).Handling(m.Topic)
 	addNumber(f, "ahead", line.N)
-	add(f, "workers", able.names())
+	add(f, "workers", able.Names())
 	if line.N == 0 {
-		return blocker(codeQueued, fmt.Sprintf("It is due and next in its queue: a worker takes it as soon as it has room (%s).", able.load()), ""), nil
+		return blocker(codeQueued, fmt.Sprintf("It is due and next in its queue: a worker takes it as soon as it has room (%s).", load(able)), ""), nil
 	}
 	e.addTime(f, "oldest_ahead", worker.Value(line.Oldest).UTC())
-	atLeast := ""
-	if line.More {
-		atLeast = "at least "
-	}
-	return blocker(codeQueued, fmt.Sprintf("It is due and waits its turn: %s%s go first, by priority or because they were due before, the oldest since %s (%s).",
-		atLeast, several(line.N, "message"), e.when(worker.Value(line.Oldest)), able.load()), "if the queue does not get shorter: more workers, or more concurrency"), nil
+	return blocker(codeQueued, fmt.Sprintf("It is due and waits its turn: %s %s go first, by priority or because they were due before, the oldest since %s (%s).",
+		engine.AtLeast(line.N, line.More), engine.Plural(line.N, "message"), e.when(worker.Value(line.Oldest)), load(able)), "if the queue does not get shorter: more workers, or more concurrency"), nil
 }
 
 // load returns in words how busy workers are.
-func (w workers) load() string {
+func load(w inspect.Workers) string {
 	var held, most int64
 	shared := len(w) > 0
 	for i := range w {
 		held, most, shared = held+w[i].InFlight, most+w[i].Concurrency, shared && w[i].Shared
 	}
-	text := fmt.Sprintf("%s for it, with %s at once, held %d when last heard of", several(int64(len(w)), "live worker"), several(most, "handler"), held)
+	text := fmt.Sprintf("%s for it, with %s at once, held %d when last heard of", engine.Several(int64(len(w)), "live worker"), engine.Several(most, "handler"), held)
 	if shared {
 		text += "; all take turns among many databases"
 	}

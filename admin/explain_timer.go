@@ -60,11 +60,11 @@ func (e *explainer) pendingTimer(t *timer.Info) (health.Finding, []health.Findin
 		if t.RetryCount > 0 {
 			f.Summary = fmt.Sprintf("It waits until %s to be fired again: attempt %d failed%s", e.when(t.NextAttemptAt), t.RetryCount, stop(after(t.LastError)))
 		}
-		if e.everyone.any() {
+		if len(e.everyone.Alive()) > 0 {
 			return f, nil
 		}
 		return f, []health.Finding{nobody}
-	case !e.everyone.any():
+	case len(e.everyone.Alive()) == 0:
 		nobody.Summary = fmt.Sprintf("It is due since %s. %s", e.when(t.NextAttemptAt), nobody.Summary)
 		return nobody, nil
 	}
@@ -77,7 +77,7 @@ func (e *explainer) claimedTimer(t *timer.Info) health.Finding {
 		return blocker(codeTimerClaimed, fmt.Sprintf("%s is firing it, with a lease until %s.", upper(who), e.when(t.LockedUntil)), "")
 	}
 	f := blocker(codeTimerClaimExpired, fmt.Sprintf("%s was firing it, and its lease ran out at %s.", upper(who), e.when(t.LockedUntil)), "")
-	if e.everyone.any() {
+	if len(e.everyone.Alive()) > 0 {
 		f.Summary += " A scheduler takes it back at any moment."
 	} else {
 		f.Summary += " No live worker is there to take it back."

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/bravellian/pawl/internal/registry"
+	"github.com/bravellian/pawl/internal/inspect"
 )
 
 // Worker is a process that works on the database.
@@ -40,14 +40,10 @@ type Worker struct {
 // Workers returns the processes that work on the database, oldest first, at most 10 000,
 // and those that crashed within a day.
 func (a *Admin) Workers(ctx context.Context) ([]Worker, error) {
-	list, err := registry.List(ctx, a.db)
+	list, err := inspect.ListWorkers(ctx, a.db)
 	var all []Worker
 	for i := range list {
-		w := &list[i]
-		all = append(all, Worker{
-			ID: w.ID, Name: w.Name, Host: w.Host, PID: w.PID, Version: w.Version, Started: w.Started, Heartbeat: w.Heartbeat, Queues: w.Queues, Topics: w.Topics,
-			Concurrency: w.Concurrency, InFlight: w.InFlight, Overdue: w.Overdue, Shared: w.Shared, Alive: w.Alive,
-		})
+		all = append(all, Worker(list[i]))
 	}
 	return all, err
 }

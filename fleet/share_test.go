@@ -136,9 +136,9 @@ func TestStoreMovesBetweenFleets(t *testing.T) {
 	for _, d := range dbs {
 		done.until(t, d.Key, 1)
 		if listed := slices.Contains(moved, d.Key); listed {
-			r := registry.New(dbtest.SQLiteAt(t, pathOf(d), relaxed()), nil)
+			db := dbtest.SQLiteAt(t, pathOf(d), relaxed())
 			dbtest.Until(t, "one left the list of workers of "+d.Key, func() bool {
-				all, err := r.List(t.Context())
+				all, err := registry.List(t.Context(), db)
 				must(t, err)
 				return len(all) == 1
 			})

@@ -16,9 +16,9 @@ import (
 )
 
 // listed is who works on a file, as another process sees it.
-func listed(t testing.TB, r *registry.Registry) []registry.Info {
+func listed(t testing.TB, db engine.DB) []registry.Info {
 	t.Helper()
-	all, err := r.List(t.Context())
+	all, err := registry.List(t.Context(), db)
 	must(t, err)
 	return all
 }
@@ -51,12 +51,12 @@ func comeAndGo(t *testing.T) (left map[string][]registry.Info, took time.Duratio
 		enqueue(t, f, key, 1)
 		r.until(t, key, 1)
 	}
-	registries := map[string]*registry.Registry{}
+	stores := map[string]engine.DB{}
 	for _, d := range dbs {
-		registries[d.Key] = registry.New(dbtest.SQLiteAt(t, pathOf(d), relaxed()), nil)
+		stores[d.Key] = dbtest.SQLiteAt(t, pathOf(d), relaxed())
 	}
 	for _, key := range []string{"a", "b"} {
-		all := listed(t, registries[key])
+		all := listed(t, stores[key])
 		if len(all) != 1 || !all[0].Shared || !all[0].Alive || len(all[0].Queues) == 0 {
 			t.Errorf("%s lists %+v", key, all)
 		}
@@ -64,8 +64,8 @@ func comeAndGo(t *testing.T) (left map[string][]registry.Info, took time.Duratio
 	began := time.Now()
 	stop()
 	took, left = time.Since(began), map[string][]registry.Info{}
-	for key, registry := range registries {
-		left[key] = listed(t, registry)
+	for key, db := range stores {
+		left[key] = listed(t, db)
 	}
 	return left, took
 }
@@ -102,10 +102,10 @@ func TestFleetLeavesWhatItCan(t *testing.T) {
 	}
 	ill.Store(true)
 	stop()
-	if all := listed(t, registry.New(dbtest.SQLiteAt(t, pathOf(dbs[0]), relaxed()), nil)); len(all) != 0 {
+	if all := listed(t, dbtest.SQLiteAt(t, pathOf(dbs[0]), relaxed())); len(all) != 0 {
 		t.Errorf("a still lists %+v", all)
 	}
-	if all := listed(t, registry.New(dbtest.SQLiteAt(t, pathOf(dbs[1]), relaxed()), nil)); len(all) != 1 {
+	if all := listed(t, dbtest.SQLiteAt(t, pathOf(dbs[1]), relaxed())); len(all) != 1 {
 		t.Errorf("the store that hangs lists %+v: it should have been asked without result", all)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/inspect"
 	"github.com/bravellian/pawl/internal/throttle"
 )
 
@@ -25,65 +26,49 @@ type reading struct {
 	messages  map[place]float64
 	oldest    map[pair]float64 // by queue and topic, seconds
 	truncated map[string]bool
-	state     map[pair]float64 // joins, timers, pauses, workers
+	counts    op.BacklogCount
 	limits    []throttle.Limit
 }
 
 // place is where messages lie.
 type place struct{ queue, topic, state string }
 
-// The states of messages, and what else is counted up to a bound.
-func bounded() []string {
-	return []string{"ready", "scheduled", "paused", "in_flight", "failed", "joins", "timers"}
-}
-
 // read asks a database, in one request if that can be. Each look is bounded by what it looks at, all of them
 // together by ctx.
 func (c *Collector) read(ctx context.Context, db engine.DB) reading {
 	r := reading{at: time.Now()}
 	runs := int64(c.opts.Runs)
-	backlog := engine.Each(op.BacklogMessages{Runs: runs, Messages: int64(c.opts.Messages), Lanes: maxLanes}, func(a *op.BacklogAmount, unread error) error {
-		if unread == nil {
-			c.backlog(&r, a)
-		}
-		return unread
-	})
-	backlog.Reset = func() {
-		r.messages, r.oldest, r.truncated = map[place]float64{}, map[pair]float64{}, map[string]bool{}
-		for _, what := range bounded() {
-			r.truncated[what] = false
-		}
-	}
-	var counts []op.BacklogCount
+	backlog, amounts := inspect.ListAmounts(op.BacklogMessages{Runs: runs, Messages: int64(c.opts.Messages), Lanes: maxLanes})
 	calls, limits := throttle.Listing()
-	calls = append([]*engine.Call{backlog, engine.List(op.BacklogCounts{Most: runs}, &counts)}, calls...)
+	calls = append([]*engine.Call{backlog, engine.One(op.BacklogCounts{Most: runs}, &r.counts)}, calls...)
 	if r.err = engine.ReadAll(ctx, db, calls...); r.err != nil {
 		return r
 	}
-	r.limits, r.state = limits(), map[pair]float64{}
-	for _, n := range counts {
-		r.state[pair{n.What, n.Which}] = float64(n.N)
-		if _, known := r.truncated[n.What]; known && n.N >= runs {
-			r.truncated[n.What] = true
-		}
+	n := &r.counts
+	r.limits, r.messages, r.oldest, r.truncated = limits(), map[place]float64{}, map[pair]float64{}, map[string]bool{
+		"ready": false, "scheduled": false, "paused": false, "in_flight": false, "failed": false,
+		"joins": max(n.JoinsPending, n.JoinsCompleted, n.JoinsFailed, n.JoinsCancelled) >= runs, "timers": max(n.TimersDue, n.TimersScheduled, n.TimersExpired) >= runs,
+	}
+	for _, a := range amounts() {
+		c.backlog(&r, &a)
 	}
 	return r
 }
 
-// backlog takes one row. Different names may share a label.
-func (c *Collector) backlog(r *reading, a *op.BacklogAmount) {
+// backlog takes one amount. Different names may share a label.
+func (c *Collector) backlog(r *reading, a *inspect.Amount) {
 	r.truncated[a.State] = r.truncated[a.State] || a.More
-	if a.N <= 0 {
+	if a.Count == 0 {
 		return
 	}
 	queue, label := c.queues.label(a.Queue), Rest
-	if a.Topic != nil {
-		label = c.topics.label(*a.Topic)
+	if a.Topic != "" {
+		label = c.topics.label(a.Topic)
 	}
-	r.messages[place{queue, label, a.State}] += float64(a.N)
-	if a.Micros != nil && a.State == "ready" {
+	r.messages[place{queue, label, a.State}] += float64(a.Count)
+	if a.State == "ready" && a.Topic != "" {
 		k := pair{queue, label}
-		r.oldest[k] = max(r.oldest[k], time.Duration(*a.Micros*int64(time.Microsecond)).Seconds())
+		r.oldest[k] = max(r.oldest[k], a.Oldest.Seconds())
 	}
 }
 

@@ -3,7 +3,6 @@ package metrics
 import (
 	"context"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -137,20 +136,15 @@ func (r *reading) collect(to storeSink) {
 		to.send(told.truncated, number(more), what)
 	}
 	r.collectLimits(to)
-	for k, n := range r.state {
-		switch k.a {
-		case "joins":
-			to.send(told.joins, n, joinStatus(k.b))
-		case "timers":
-			if k.b != "expired" {
-				to.send(told.timers, n, k.b)
-			}
-		case "pauses":
-			to.send(told.pauses, n, k.b)
-		case "workers":
-			to.send(told.workers, n)
-		}
+	n := &r.counts
+	for status, n := range []int64{n.JoinsPending, n.JoinsCompleted, n.JoinsFailed, n.JoinsCancelled} {
+		to.send(told.joins, float64(n), op.JoinStatuses().Word(int64(status)))
 	}
+	to.send(told.timers, float64(n.TimersDue), "due")
+	to.send(told.timers, float64(n.TimersScheduled), "scheduled")
+	to.send(told.pauses, float64(n.QueuesPaused), "queue")
+	to.send(told.pauses, float64(n.TopicsPaused), "topic")
+	to.send(told.workers, float64(n.Workers))
 }
 
 // collectLimits sends the limits. Different names may share a label: then the first one counts.
@@ -174,14 +168,6 @@ func (r *reading) collectLimits(to storeSink) {
 			to.send(told.limitWaiting, float64(l.Waiting), k.a, k.b)
 		}
 	}
-}
-
-func joinStatus(number string) string {
-	n, err := strconv.Atoi(number)
-	if err != nil {
-		return number
-	}
-	return op.JoinStatuses().Word(int64(n))
 }
 
 // collectLoops sends how the loops are. Of a fleet those count that ever ran: the

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/timer"
 )
@@ -89,7 +90,7 @@ func (v *visit) backlogTable(s *store, b *admin.Backlog) *table {
 		}
 		oldest := cell{Number: true}
 		if a.Oldest > 0 {
-			oldest.Text = span(a.Oldest)
+			oldest.Text = engine.Span(a.Oldest)
 		}
 		t.Rows = append(t.Rows, []cell{state(a.State), link(a.Queue, v.hrefIn(s.key, "messages", "queue", a.Queue)), topic, n, oldest})
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 // screen is what a page shows: blocks, one below the other. Templates know how each of them looks, so
@@ -134,7 +135,7 @@ func facts(pairs ...any) (all []fact) {
 			one.Value.Time = value
 		case time.Duration:
 			if value != 0 {
-				one.Value.Text = span(value)
+				one.Value.Text = engine.Span(value)
 			}
 		case cell:
 			one.Value = value
@@ -162,24 +163,4 @@ func grouped(n int64) string {
 }
 
 // plural is a number of things.
-func plural(n int64, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return grouped(n) + " " + thing + "s"
-}
-
-// span is a duration for people: its two largest units.
-func span(d time.Duration) string {
-	switch {
-	case d < time.Second:
-		return d.Round(time.Millisecond).String()
-	case d < time.Minute:
-		return d.Round(time.Second / 10).String()
-	case d < time.Hour:
-		return fmt.Sprintf("%dm %ds", int(d.Minutes()), int(d.Seconds())%60)
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh %dm", int(d.Hours()), int(d.Minutes())%60)
-	}
-	return fmt.Sprintf("%dd %dh", int(d.Hours())/24, int(d.Hours())%24)
-}
+func plural(n int64, thing string) string { return grouped(n) + " " + engine.Plural(n, thing) }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 // stores lists the stores of a fleet.
@@ -79,7 +80,7 @@ func (w *storeWaiting) cells() []cell {
 		ready.Text += " or more"
 	}
 	if w.oldest > 0 {
-		oldest.Text = span(w.oldest)
+		oldest.Text = engine.Span(w.oldest)
 	}
 	return []cell{ready, oldest, count(w.failed)}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 // topicsAndQueues shows what is paused and limited, and which topics have handlers.
@@ -178,7 +179,7 @@ func (o *subjects) sums(kind admin.Kind, name string) (map[string]int64, cell) {
 	}
 	since := cell{Number: true}
 	if oldest > 0 {
-		since.Text = span(oldest)
+		since.Text = engine.Span(oldest)
 	}
 	return sums, since
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -100,12 +101,12 @@ func (c *bulkStopCmd) Run(ctx context.Context, a *app, g *options) error {
 		return err
 	}
 	if before.Over() || b.Status != outbox.BulkStopped {
-		return fmt.Errorf("bulk act %s is %s, it changed %s", b.ID, b.Status, several(b.Changed, "message"))
+		return fmt.Errorf("bulk act %s is %s, it changed %s", b.ID, b.Status, engine.Several(b.Changed, "message"))
 	}
 	if g.JSON {
 		return a.printJSON(b)
 	}
-	_, err = fmt.Fprintf(a.stdout, "stopped %s: it changed %s of %d\n", b.ID, several(b.Changed, "message"), b.Total)
+	_, err = fmt.Fprintf(a.stdout, "stopped %s: it changed %s of %d\n", b.ID, engine.Several(b.Changed, "message"), b.Total)
 	return err
 }
 
@@ -128,6 +129,6 @@ func (a *app) printStored(done string, b *outbox.Bulk, note string, asJSON bool)
 	if asJSON {
 		return a.printJSON(b)
 	}
-	_, err := fmt.Fprintf(a.stdout, "stored %s: %s to be %s, %d a second; %s\n", b.ID, several(b.Total, "message"), done, b.Filter.Rate, note)
+	_, err := fmt.Fprintf(a.stdout, "stored %s: %s to be %s, %d a second; %s\n", b.ID, engine.Several(b.Total, "message"), done, b.Filter.Rate, note)
 	return err
 }

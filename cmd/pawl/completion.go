@@ -8,6 +8,7 @@ import (
 	"github.com/bravellian/pawl/cmd/pawl/internal/completion"
 	"github.com/bravellian/pawl/cmd/pawl/internal/man"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 // versionCmd is "pawl version".
@@ -97,6 +98,6 @@ func (c *manCmd) Run(a *app) error {
 			return err
 		}
 	}
-	_, err = fmt.Fprintf(a.stderr, "%s written to %s\n", several(len(pages), "page"), terminal.Clean(c.Dir))
+	_, err = fmt.Fprintf(a.stderr, "%s written to %s\n", engine.Several(len(pages), "page"), terminal.Clean(c.Dir))
 	return err
 }

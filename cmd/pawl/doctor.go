@@ -104,7 +104,7 @@ func (c *doctorCmd) examine(ctx context.Context, t target.Target, name string, f
 // unreachable reports a database that could not even be opened, as what a check of that
 // code found. cause is err in words without a password.
 func unreachable(code, cause string, err error) health.Report {
-	return health.NewReport([]health.Finding{{Code: code, Level: health.Problem, Summary: cause, NextStep: engine.ConnectAdvice(err)}})
+	return health.NewReport([]health.Finding{engine.CodedFinding(health.Problem, code, cause, engine.ConnectAdvice(err))})
 }
 
 // printReports prints what was found. A problem is no error of the command's, and
@@ -147,7 +147,7 @@ func (a *app) printReport(r *report, another bool) error {
 			fmt.Fprintf(&out, "%-7s  %-11s  -> %s\n", "", "", terminal.Clean(oneLine(f.NextStep)))
 		}
 	}
-	fmt.Fprintf(&out, "%s, %s, %s\n", several(in[health.Problem], "problem"), several(in[health.Warning], "warning"), several(in[health.Note], "note"))
+	fmt.Fprintf(&out, "%s, %s, %s\n", engine.Several(in[health.Problem], "problem"), engine.Several(in[health.Warning], "warning"), engine.Several(in[health.Note], "note"))
 	_, err := a.stdout.Write([]byte(out.String()))
 	return err
 }

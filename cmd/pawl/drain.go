@@ -100,7 +100,7 @@ func (d *drained) err() error {
 		what string
 	}{{d.failed, "failed for good"}, {int64(len(d.waiting)), "to be tried again"}, {d.due, "due but paused, limited or behind others"}} {
 		if part.n > 0 {
-			parts = append(parts, several(part.n, "message")+" "+part.what)
+			parts = append(parts, engine.Several(part.n, "message")+" "+part.what)
 		}
 	}
 	if parts == nil {

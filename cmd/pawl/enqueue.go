@@ -100,10 +100,10 @@ func (c *enqueueCmd) Run(ctx context.Context, a *app, g *options) error {
 	case run.stored+run.duplicates == 0:
 		fmt.Fprintf(a.stderr, "%s is empty: nothing was enqueued\n", name)
 	case run.counts():
-		_, err = fmt.Fprintf(a.stdout, "%s enqueued\n", several(run.stored, "message"))
+		_, err = fmt.Fprintf(a.stdout, "%s enqueued\n", engine.Several(run.stored, "message"))
 	}
 	if run.duplicates > 0 && !g.JSON {
-		fmt.Fprintf(a.stderr, "%s not enqueued: an earlier one has the unique key\n", several(run.duplicates, "message"))
+		fmt.Fprintf(a.stderr, "%s not enqueued: an earlier one has the unique key\n", engine.Several(run.duplicates, "message"))
 	}
 	return err
 }
@@ -167,7 +167,7 @@ func (r *enqueueRun) storeBatch(msgs []outbox.Message, line int) error {
 	n := countTrue(duplicate)
 	r.stored, r.duplicates, r.line = r.stored+len(ids)-n, r.duplicates+n, line
 	if r.counts() {
-		r.live.Show(several(r.stored, "message") + " enqueued")
+		r.live.Show(engine.Several(r.stored, "message") + " enqueued")
 		return nil
 	}
 	return r.a.printEnqueued(msgs, ids, duplicate, r.g.JSON)
@@ -181,7 +181,7 @@ func (r *enqueueRun) counts() bool { return terminal.Is(r.a.stdout) && !r.g.JSON
 func (r *enqueueRun) brokeOff(name string, err error) error {
 	done := "nothing was enqueued"
 	if r.line > 0 {
-		done = fmt.Sprintf("lines 1 to %d are enqueued (%s)", r.line, several(r.stored, "message"))
+		done = fmt.Sprintf("lines 1 to %d are enqueued (%s)", r.line, engine.Several(r.stored, "message"))
 	}
 	switch {
 	case r.failed == nil: // it is the input
@@ -271,7 +271,7 @@ func (a *app) printEnqueued(msgs []outbox.Message, ids []outbox.MessageID, dupli
 		out = append(out, line...)
 	}
 	if _, err := a.stdout.Write(out); err != nil {
-		return fmt.Errorf("enqueued %s, but: %w", several(len(ids), "message"), err)
+		return fmt.Errorf("enqueued %s, but: %w", engine.Several(len(ids), "message"), err)
 	}
 	return nil
 }

@@ -9,20 +9,8 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/inspect"
 )
-
-// several returns a number of things: "1 store", "2 stores", "3 deliveries".
-func several[T int | int64](n T, what string) string {
-	stem, ok := strings.CutSuffix(what, "y")
-	switch {
-	case n == 1:
-	case ok:
-		what = stem + "ies"
-	default:
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
-}
 
 const estimateWidth = 10
 
@@ -72,13 +60,8 @@ const (
 // countWaiting counts the messages of queues that wait or are held, at a cost that does
 // not grow with their number.
 func countWaiting(ctx context.Context, db engine.DB, queues []string) (w backlog, err error) {
-	amounts, err := engine.Query(ctx, db, op.BacklogMessages{Queues: queues, Runs: waitingRuns, Messages: 1, Lanes: waitingLanes})
-	for _, a := range amounts {
-		if a.State == "ready" || a.State == "in_flight" {
-			w.n += a.N
-			w.more = w.more || a.More
-		}
-	}
+	amounts, err := inspect.Amounts(ctx, db, op.BacklogMessages{Queues: queues, Runs: waitingRuns, Messages: 1, Lanes: waitingLanes})
+	w.n, w.more = inspect.Of(amounts, "ready", "in_flight")
 	return w, err
 }
 

@@ -6,16 +6,6 @@ import (
 	"time"
 )
 
-func TestPlurals(t *testing.T) {
-	for want, got := range map[string]string{
-		"1 worker": several(1, "worker"), "2 workers": several(2, "worker"), "0 workers": several(0, "worker"), "1 delivery": several(1, "delivery"), "3 deliveries": several(int64(3), "delivery"),
-	} {
-		if got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}
-
 func TestEstimates(t *testing.T) {
 	for _, c := range []struct {
 		n    int64

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -116,9 +117,9 @@ func (c *selection) apply(ctx context.Context, a *app, g *options, done string, 
 	if err := s.close(err); err != nil {
 		switch {
 		case left:
-			return &doneError{fmt.Sprintf("%s %s; workers go on with %s", done, several(b.Changed, "message"), b.ID), err}
+			return &doneError{fmt.Sprintf("%s %s; workers go on with %s", done, engine.Several(b.Changed, "message"), b.ID), err}
 		case b.Changed > 0:
-			return &doneError{fmt.Sprintf("%s %s", done, several(b.Changed, "message")), err}
+			return &doneError{fmt.Sprintf("%s %s", done, engine.Several(b.Changed, "message")), err}
 		}
 		return err
 	}
@@ -126,7 +127,7 @@ func (c *selection) apply(ctx context.Context, a *app, g *options, done string, 
 		return a.printStored(done, &b, note, g.JSON)
 	}
 	if missed := int64(len(f.IDs)) - b.Changed; missed > 0 {
-		return fmt.Errorf("%s %s; %d no longer failed%s", done, several(b.Changed, "message"), missed, endedText("; ", ended))
+		return fmt.Errorf("%s %s; %d no longer failed%s", done, engine.Several(b.Changed, "message"), missed, endedText("; ", ended))
 	}
 	if ended > 0 && g.JSON {
 		return a.printJSON(map[string]int64{strings.ReplaceAll(done, " ", "_"): b.Changed, "steps_of_failed_joins": ended})
@@ -143,7 +144,7 @@ func endedText(before string, steps int64) string {
 	if steps == 0 {
 		return ""
 	}
-	return before + fmt.Sprintf("%s of joins that have failed and stay failed -> pawl joins ls --status failed, then pawl joins retry ID", several(steps, "step"))
+	return before + fmt.Sprintf("%s of joins that have failed and stay failed -> pawl joins ls --status failed, then pawl joins retry ID", engine.Several(steps, "step"))
 }
 
 // filter is what the options choose, but for ids.
@@ -236,6 +237,6 @@ func (a *app) printChanged(done string, n int64, asJSON bool) error {
 	if asJSON {
 		return a.printJSON(map[string]int64{strings.ReplaceAll(done, " ", "_"): n})
 	}
-	_, err := fmt.Fprintf(a.stdout, "%s %s\n", done, several(n, "message"))
+	_, err := fmt.Fprintf(a.stdout, "%s %s\n", done, engine.Several(n, "message"))
 	return err
 }

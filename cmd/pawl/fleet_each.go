@@ -7,6 +7,7 @@ import (
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 // askAtOnce is how many stores are asked at once.
@@ -65,7 +66,7 @@ func (g *options) eachStore(ctx context.Context, a *app, do func(s *store, key s
 	for _, line := range append([]string{"failed:"}, failed...) {
 		fmt.Fprintln(a.stderr, terminal.Clean(line))
 	}
-	return fmt.Errorf("%d of %s failed", len(failed), several(len(list), "store"))
+	return fmt.Errorf("%d of %s failed", len(failed), engine.Several(len(list), "store"))
 }
 
 func (g *options) oneOf(ctx context.Context, e entry, do func(s *store, key string) error) error {

@@ -176,5 +176,5 @@ func statusSummary(list []storeStatus) string {
 		}
 	}
 	return fmt.Sprintf("%s: %s; %d ready, %d scheduled, %d running, %d failed",
-		several(len(list), "store"), strings.Join(states, ", "), sum.Ready, sum.Scheduled, sum.Running, sum.Failed)
+		engine.Several(len(list), "store"), strings.Join(states, ", "), sum.Ready, sum.Scheduled, sum.Running, sum.Failed)
 }

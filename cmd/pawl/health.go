@@ -10,6 +10,7 @@ import (
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/checker"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 // healthCmd is "pawl health".
@@ -130,7 +131,7 @@ func (a *app) printHealth(found []report, asJSON bool) error {
 			bad++
 		}
 	}
-	_, err := fmt.Fprintf(a.stderr, "%s, %d of them failing\n", several(len(found), "store"), bad)
+	_, err := fmt.Fprintf(a.stderr, "%s, %d of them failing\n", engine.Several(len(found), "store"), bad)
 	return err
 }
 

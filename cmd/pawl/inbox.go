@@ -171,7 +171,7 @@ func (a *app) printInbox(m *inbox.Info) error {
 	t.Row("deliveries", strconv.FormatInt(m.Deliveries, 10))
 	t.Row("attempts", strconv.Itoa(m.Attempts))
 	if m.Mismatches > 0 {
-		t.Row("mismatches", several(m.Mismatches, "delivery")+" with another hash")
+		t.Row("mismatches", engine.Several(m.Mismatches, "delivery")+" with another hash")
 	}
 	if len(m.Hash) > 0 {
 		t.Row("hash", hex.EncodeToString(m.Hash))

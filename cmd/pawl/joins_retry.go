@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/join"
 )
 
@@ -74,12 +75,12 @@ func (a *app) printRedriven(j *join.Info, redriven bool, done join.Redriven, asJ
 	}
 	text := "has not failed: " + string(j.Status)
 	if redriven {
-		text = fmt.Sprintf("retried %s, %s", several(int64(done.Steps), "step"), several(int64(done.Waits), "wait"))
+		text = fmt.Sprintf("retried %s, %s", engine.Several(int64(done.Steps), "step"), engine.Several(int64(done.Waits), "wait"))
 		if done.StepsLost > 0 {
-			text += fmt.Sprintf("; %s cannot run again", several(int64(done.StepsLost), "failed step"))
+			text += fmt.Sprintf("; %s cannot run again", engine.Several(int64(done.StepsLost), "failed step"))
 		}
 		if done.WaitsLost > 0 {
-			text += fmt.Sprintf("; %s deleted, what they would send is not sent", several(int64(done.WaitsLost), "wait"))
+			text += fmt.Sprintf("; %s deleted, what they would send is not sent", engine.Several(int64(done.WaitsLost), "wait"))
 		}
 	}
 	_, err := fmt.Fprintf(a.stdout, "%s  %s\n", j.ID, text)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
@@ -145,7 +146,7 @@ func (a *app) printJoin(j *join.Info) error {
 		return err
 	}
 	if j.Metadata != "" {
-		fmt.Fprintf(a.stdout, "\nmetadata (%s):\n%s", several(len(j.Metadata), "byte"), readable([]byte(j.Metadata)))
+		fmt.Fprintf(a.stdout, "\nmetadata (%s):\n%s", engine.Several(len(j.Metadata), "byte"), readable([]byte(j.Metadata)))
 	}
 	return nil
 }
@@ -200,5 +201,5 @@ func resultText(m *join.Member) string {
 	if m.Result == nil {
 		return ""
 	}
-	return several(len(m.Result), "byte")
+	return engine.Several(len(m.Result), "byte")
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/view"
 )
 
@@ -72,7 +73,7 @@ func TestMendByFilter(t *testing.T) {
 				command, done = "discard", "discarded"
 			}
 			line := append([]string{command, "--dry-run"}, c.args...)
-			if out, want := d.must("", line...), fmt.Sprintf("would be %s %s\n", done, several(c.want, "message")); out != want {
+			if out, want := d.must("", line...), fmt.Sprintf("would be %s %s\n", done, engine.Several(c.want, "message")); out != want {
 				t.Errorf("%q: %q, want %q", line, out, want)
 			}
 		}

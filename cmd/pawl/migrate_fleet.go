@@ -9,6 +9,7 @@ import (
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 // migrateFleet migrates all stores of a fleet.
@@ -95,7 +96,7 @@ func (r *migrationReport) add(m fleet.Migration) {
 func (r *migrationReport) show() {
 	rate := float64(r.done) / max(time.Since(r.began).Seconds(), 1e-3)
 	done, all := int64(r.done), int64(r.stores)
-	r.live.Show(fmt.Sprintf("%s %d of %s migrated%s", gauge(done, all), done, several(all, "store"), remaining(all-done, rate)))
+	r.live.Show(fmt.Sprintf("%s %d of %s migrated%s", gauge(done, all), done, engine.Several(all, "store"), remaining(all-done, rate)))
 }
 
 // String is the view for people.
@@ -123,11 +124,11 @@ func (r *migrationReport) end(err error, stores int) error {
 		return err
 	case len(r.failed) > 0:
 		r.printFailed()
-		return fmt.Errorf("%d of %s could not be migrated", len(r.failed), several(stores, "store"))
+		return fmt.Errorf("%d of %s could not be migrated", len(r.failed), engine.Several(stores, "store"))
 	case r.json:
 		return nil
 	}
-	_, err = fmt.Fprintf(r.a.stdout, "%s up to date\n", several(stores, "store"))
+	_, err = fmt.Fprintf(r.a.stdout, "%s up to date\n", engine.Several(stores, "store"))
 	return err
 }
 

@@ -167,7 +167,7 @@ func (c *schemaFlags) printStatus(w io.Writer, s *store, status *engine.SchemaSt
 		err = cmp.Or(err, failure)
 	}
 	if n := len(status.Objects); n > 0 {
-		_, failure := fmt.Fprintf(w, "  %s would be created again\n", several(n, "object"))
+		_, failure := fmt.Fprintf(w, "  %s would be created again\n", engine.Several(n, "object"))
 		err = cmp.Or(err, failure)
 	}
 	return err

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -95,7 +96,7 @@ func (a *app) printMessage(i *outbox.Info, attempts []outbox.Attempt) error {
 		row("processed", stamp(i.ProcessedAt)+" by "+i.ProcessedBy)
 	}
 	if i.Redrives > 0 {
-		row("redriven", several(i.Redrives, "time"))
+		row("redriven", engine.Several(i.Redrives, "time"))
 	}
 	if err := t.Write(a.stdout, 0); err != nil {
 		return err
@@ -112,7 +113,7 @@ func (a *app) printMessage(i *outbox.Info, attempts []outbox.Attempt) error {
 	case i.LastError != "":
 		fmt.Fprintf(a.stdout, "\nlast error:\n%s\n", terminal.CleanText(i.LastError))
 	}
-	_, err := fmt.Fprintf(a.stdout, "\npayload (%s):\n%s", several(len(i.Payload), "byte"), readable(i.Payload))
+	_, err := fmt.Fprintf(a.stdout, "\npayload (%s):\n%s", engine.Several(len(i.Payload), "byte"), readable(i.Payload))
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/input"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -110,7 +111,7 @@ func changeWaiting(ctx context.Context, a *app, g *options, ids []string, done s
 		return err
 	}
 	if missed := int64(len(all)) - n; missed > 0 {
-		return fmt.Errorf("%s %s; %d did not wait any more", done, several(n, "message"), missed)
+		return fmt.Errorf("%s %s; %d did not wait any more", done, engine.Several(n, "message"), missed)
 	}
 	return a.printChanged(done, n, g.JSON)
 }

@@ -118,7 +118,7 @@ func unreached(h fleet.Health, list []entry) error {
 	if bad == 0 {
 		return nil
 	}
-	return fmt.Errorf("%d of %s could not be drained", bad, several(len(list), "store"))
+	return fmt.Errorf("%d of %s could not be drained", bad, engine.Several(len(list), "store"))
 }
 
 // tally is the stores that were opened, those that left again included.

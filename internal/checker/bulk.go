@@ -3,7 +3,6 @@ package checker
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -11,15 +10,17 @@ import (
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
-	"github.com/bravellian/pawl/internal/registry"
 )
 
 // bulk warns of bulk acts whose next step has been due for long: nobody works, or every step fails.
-func bulk(ctx context.Context, db engine.DB, o *health.Options) (found []health.Finding) {
+func bulk(ctx context.Context, db engine.DB, list listing, o *health.Options) (found []health.Finding) {
 	late, err := engine.Query(ctx, db, op.OutboxBulkDue{Late: o.Waiting, Most: few})
-	var all []registry.Info
+	who, next := "no worker is alive", "start a worker"
 	if err == nil && len(late) > 0 {
-		all, err = registry.New(db, nil).List(ctx)
+		all, failure := list()
+		if err = failure; len(all.Alive()) > 0 {
+			who, next = "workers are alive and should", "see what they log"
+		}
 	}
 	if err != nil {
 		return []health.Finding{problem("bulk", "bulk acts could not be looked up: "+cause(ctx, err, 0), "")}
@@ -29,10 +30,6 @@ func bulk(ctx context.Context, db engine.DB, o *health.Options) (found []health.
 		state := "stored, and no worker has worked on it yet"
 		if b.SteppedAt != nil {
 			state = fmt.Sprintf("%d of %d done, and no progress since %s", b.N, b.Total, b.SteppedAt.UTC().Format(time.RFC3339))
-		}
-		who, next := "no worker is alive", "start a worker"
-		if slices.ContainsFunc(all, func(w registry.Info) bool { return w.Alive }) {
-			who, next = "workers are alive and should", "see what they log"
 		}
 		found = append(found, warn("bulk", fmt.Sprintf("%s of %s by %s, since %s: %s; %s", b.Action, b.Target, b.Actor, b.CreatedAt.UTC().Format(time.RFC3339), state, who), next,
 			fact("id", uuid.UUID(b.ID).String()), fact("changed", b.N), fact("total", b.Total)))

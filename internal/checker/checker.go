@@ -13,7 +13,7 @@ import (
 
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/internal/registry"
+	"github.com/bravellian/pawl/internal/inspect"
 	"github.com/bravellian/pawl/internal/worker"
 )
 
@@ -53,8 +53,6 @@ type Config struct {
 	// Unhandled returns the topics whose messages came here lately and were put
 	// back for want of a handler; nil: none.
 	Unhandled func() []string
-	// Workers is the list of processes that work on the database.
-	Workers *registry.Registry
 	health.Options
 }
 
@@ -93,10 +91,18 @@ func (c *Checker) Health(ctx context.Context) health.Report {
 	if !usable {
 		c.forgive()
 	} else {
-		found = append(found, c.work(ctx)...)
-		found = append(found, c.unhandled(ctx)...)
-		found = append(found, bulk(ctx, c.cfg.DB, &c.cfg.Options)...)
+		list := workers(ctx, c.cfg.DB)
+		found = append(found, c.work(ctx, list)...)
+		found = append(found, c.unhandled(ctx, list)...)
+		found = append(found, bulk(ctx, c.cfg.DB, list, &c.cfg.Options)...)
 		found = append(found, aside(ctx, c.cfg.DB)...)
 	}
 	return health.NewReport(found)
+}
+
+// listing returns the workers of a database, which it reads when it is first called.
+type listing func() (inspect.Workers, error)
+
+func workers(ctx context.Context, db engine.DB) listing {
+	return sync.OnceValues(func() (inspect.Workers, error) { return inspect.ListWorkers(ctx, db) })
 }

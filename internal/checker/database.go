@@ -10,8 +10,7 @@ import (
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
-	"github.com/bravellian/pawl/internal/limits"
-	"github.com/bravellian/pawl/internal/pause"
+	"github.com/bravellian/pawl/internal/inspect"
 	"github.com/bravellian/pawl/internal/worker"
 )
 
@@ -35,7 +34,7 @@ func database(ctx context.Context, db engine.DB, found []health.Finding) ([]heal
 	if refusals := writes(ctx, db); len(refusals) > 0 {
 		return append(found, refusals...), false
 	}
-	found = append(found, ok("database", "answered within "+span(took), fact("seconds", seconds(took)), fact("engine", db.Engine())))
+	found = append(found, ok("database", "answered within "+engine.Span(took), fact("seconds", seconds(took)), fact("engine", db.Engine())))
 	found = append(found, writeQueue(db, time.Now())...)
 	schema := schema(ctx, db)
 	if schema.Level != health.OK {
@@ -103,7 +102,7 @@ func writeQueue(db engine.DB, now time.Time) []health.Finding {
 	if waited >= waitTooLong {
 		level = problem
 	}
-	return []health.Finding{level("writes", fmt.Sprintf("no write for %s although %d wait", span(waited), n),
+	return []health.Finding{level("writes", fmt.Sprintf("no write for %s although %d wait", engine.Span(waited), n),
 		"a transaction is open for long, of this program or of another that uses the file: end it, and in it use the calls whose names end with Tx",
 		fact("since", since.UTC()), fact("seconds", seconds(waited)), fact("count", n))}
 }
@@ -132,7 +131,7 @@ func schema(ctx context.Context, db engine.DB) health.Finding {
 func cause(ctx context.Context, err error, took time.Duration) string {
 	if errors.Is(err, engine.ErrTimeout) || errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
 		if took > 0 {
-			return "no answer within " + span(took)
+			return "no answer within " + engine.Span(took)
 		}
 		return "no answer in time"
 	}
@@ -150,40 +149,29 @@ func aside(ctx context.Context, db engine.DB) []health.Finding {
 
 // stuck warns of messages of the inbox that were begun and not ended (D-55).
 func stuck(ctx context.Context, db engine.DB) health.Finding {
-	var n int64
-	call := engine.Each(op.InboxStuck{Age: limits.InboxStuck, Most: maxCounted + 1}, func(*op.InboxMessage, error) error {
-		n++ // also one that cannot be read
-		return nil
-	})
-	call.Reset = func() { n = 0 }
-	if err := db.Read(ctx, call); err != nil {
+	all, more, err := inspect.Stuck(ctx, db, maxCounted)
+	if err != nil {
 		return warn("inbox", "could not be counted: "+cause(ctx, err, 0), "")
 	}
-	n, more := min(n, maxCounted), n > maxCounted
+	n := int64(len(all))
 	if n == 0 {
 		return ok("inbox", "no message of the inbox is stuck", fact("count", n))
 	}
-	text := fmt.Sprintf("%s of the inbox %s being processed and %s not heard of for over an hour", several(n, more, "message"), are(n), were(n))
+	text := fmt.Sprintf("%s %s of the inbox %s being processed and not heard of for over an hour", engine.AtLeast(n, more), engine.Plural(n, "message"), are(n))
 	return warn("inbox", text, "pawl inbox ls --stuck", fact("count", n), fact("more", more))
 }
 
 // failed reports how many messages failed for good.
 func failed(ctx context.Context, db engine.DB) health.Finding {
-	counts, err := engine.Query(ctx, db, op.BacklogCounts{Most: maxCounted + 1})
+	counts, err := inspect.Counts(ctx, db, 0, maxCounted+1)
 	if err != nil {
 		return warn("failed", "could not be counted: "+cause(ctx, err, 0), "")
 	}
-	var n int64
-	for _, c := range counts {
-		if c.What == "messages" && c.Which == "failed" {
-			n = c.N
-		}
-	}
-	n, more := min(n, maxCounted), n > maxCounted
+	n, more := min(counts.MessagesFailed, maxCounted), counts.MessagesFailed > maxCounted
 	if n == 0 {
 		return ok("failed", "no message has failed for good", fact("count", n))
 	}
-	f := ok("failed", several(n, more, "message")+" failed for good", fact("count", n), fact("more", more))
+	f := ok("failed", engine.AtLeast(n, more)+" "+engine.Plural(n, "message")+" failed for good", fact("count", n), fact("more", more))
 	f.NextStep = "pawl ls --failed"
 	return f
 }
@@ -201,26 +189,24 @@ func because(reason string) string {
 	return " (" + reason + ")"
 }
 
-// paused warns of what is paused.
+// paused warns of what is paused, and notes what is being brought back.
 func paused(ctx context.Context, db engine.DB) health.Finding {
-	all, err := pause.New(db, nil).List(ctx)
+	hold, ending, err := inspect.Paused(ctx, db)
 	if err != nil {
 		return warn("paused", "could not be looked up: "+cause(ctx, err, 0), "")
 	}
-	if len(all) == 0 {
-		return ok("paused", "nothing is paused", fact("count", 0))
-	}
+	f := ok("paused", "nothing is paused", fact("count", len(hold)))
 	var names []string
-	for i := range all[:min(len(all), few)] {
-		p := &all[i]
-		text := fmt.Sprintf("%s %s since %s by %s%s", p.Kind, p.Name, p.Since.Format(time.RFC3339), p.Actor, because(p.Reason))
-		if p.Ending {
-			text = fmt.Sprintf("%s %s, resumed, and being brought back", p.Kind, p.Name)
-		}
-		names = append(names, text)
+	for i := range hold[:min(len(hold), few)] {
+		p := &hold[i]
+		names = append(names, fmt.Sprintf("%s %s since %s by %s%s", p.Kind, p.Name, p.Since.Format(time.RFC3339), p.Actor, because(p.Reason)))
 	}
-	if len(all) > few {
-		names = append(names, fmt.Sprintf("and %d more", len(all)-few))
+	if len(hold) > 0 {
+		f.Level, f.Summary = health.Warning, "paused: "+engine.Listed(names, len(hold), few)
 	}
-	return warn("paused", "paused: "+strings.Join(names, "; "), "", fact("count", len(all)))
+	if len(ending) > 0 {
+		f.Level = max(f.Level, health.Note)
+		f.Summary += fmt.Sprintf("; %s resumed and being brought back, such as %s", engine.Several(len(ending), "topic"), ending[0].Name)
+	}
+	return f
 }

@@ -32,14 +32,14 @@ func TestStuckInboxMessages(t *testing.T) {
 			f.seen("UPDATE {inbox} SET last_seen_utc = {2h} WHERE message_id IN ('waits', 'held')")
 			f.inbox(health.OK, "no message of the inbox is stuck")
 			f.seen("UPDATE {inbox} SET last_seen_utc = {2h} WHERE message_id IN ('old', 'older')")
-			f.inbox(health.Warning, "2 messages of the inbox are being processed and were not heard of for over an hour")
+			f.inbox(health.Warning, "2 messages of the inbox are being processed and not heard of for over an hour")
 			return nil
 		})
 		f.check(err)
 		if _, err := f.Inbox.MarkProcessed(f.ctx(), key("old")); err != nil {
 			t.Fatal(err)
 		}
-		f.inbox(health.Warning, "1 message of the inbox is being processed and was not heard of")
+		f.inbox(health.Warning, "1 message of the inbox is being processed and not heard of")
 		if limits.InboxStuck != time.Hour {
 			t.Error("health has another limit than the inbox")
 		}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/internal/registry"
+	"github.com/bravellian/pawl/internal/inspect"
 )
 
 // Inspect checks a database from outside, once: for programs that have no loops of
@@ -18,49 +18,34 @@ func Inspect(ctx context.Context, db engine.DB, o health.Options) health.Report 
 	defer cancel()
 	found, usable := database(ctx, db, nil)
 	if usable {
-		found = append(found, inspectWork(ctx, db, &o)...)
-		found = append(found, bulk(ctx, db, &o)...)
+		list := workers(ctx, db)
+		lines, err := inspect.Waiting(ctx, db, o.Queues, o.Waiting)
+		found = append(found, judged(ctx, lines, err, &o, func(l *inspect.Line) health.Finding {
+			all, err := list()
+			if err != nil {
+				return problem("waiting", "the workers could not be looked up: "+cause(ctx, err, 0), "")
+			}
+			return inspectLine(l, servers(all, l), &o)
+		})...)
+		found = append(found, bulk(ctx, db, list, &o)...)
 		found = append(found, aside(ctx, db)...)
 	}
 	return health.NewReport(found)
 }
 
-func inspectWork(ctx context.Context, db engine.DB, o *health.Options) []health.Finding {
-	by, err := lineup(ctx, db, o)
-	if err != nil {
-		return []health.Finding{problem("waiting", "what waits could not be looked up: "+cause(ctx, err, 0), "")}
-	}
-	late, known, failure := overdueSigns(ctx, db, by, o)
-	switch {
-	case failure != nil:
-		return []health.Finding{*failure}
-	case len(late) == 0:
-		return []health.Finding{nothingWaits(by)}
-	}
-	all, err := registry.New(db, nil).List(ctx)
-	if err != nil {
-		return []health.Finding{problem("waiting", "the workers could not be looked up: "+cause(ctx, err, 0), "")}
-	}
-	var found []health.Finding
-	for i := range late {
-		found = append(found, inspectLine(&late[i], known[late[i].name], servers(all, &late[i]), o))
-	}
-	return bounded(found)
-}
-
 // inspectLine gives the benefit of the doubt, with a warning, wherever somebody shows
 // a sign of life: a worker in the list, or who holds messages without being listed, as
 // programs that claim through SQL do.
-func inspectLine(l *line, s sign, live []registry.Info, o *health.Options) health.Finding {
-	switch {
-	case s.done != nil && *s.done < o.Waiting:
-		return l.finding(health.OK, fmt.Sprintf("; one was finished %s ago", span(*s.done)), "")
-	case len(live) > 0:
-		n := int64(len(live))
-		return l.finding(health.Warning, fmt.Sprintf("; %s %s alive, such as %s: whether it claims, one check cannot tell", several(n, false, "worker"), are(n), live[0].Name),
+func inspectLine(l *inspect.Line, live inspect.Workers, o *health.Options) health.Finding {
+	switch n := len(live); {
+	case lately(l, o.Waiting):
+		return finding(l, health.OK, fmt.Sprintf("; one was finished %s ago", engine.Span(*l.Done)), "")
+	case n > 0:
+		return finding(l, health.Warning, fmt.Sprintf("; %s %s alive, such as %s: whether it claims, one check cannot tell", engine.Several(n, "worker"), are(int64(n)), live[0].Name),
 			"ask the worker's own /readyz", fact("workers", n))
-	case s.held:
-		return l.finding(health.Warning, "; somebody holds other messages of it", "")
+	case l.Held:
+		return finding(l, health.Warning, "; somebody holds other messages of it", "")
 	}
-	return l.finding(health.Problem, "; "+unserved(l), startOne(l), fact("workers", 0))
+	who, next := nobody(l)
+	return finding(l, health.Problem, "; "+who, next, fact("workers", 0))
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 // Phase is where in its life a process is.
@@ -70,11 +71,11 @@ func (l *Life) Finding() health.Finding {
 	is := fact("phase", string(phase))
 	switch phase {
 	case Running:
-		return ok("process", "running for "+span(time.Since(since)), is)
+		return ok("process", "running for "+engine.Span(time.Since(since)), is)
 	case Draining:
-		return problem("process", "draining for "+span(time.Since(since))+": it is told to stop, its handlers may finish", "", is)
+		return problem("process", "draining for "+engine.Span(time.Since(since))+": it is told to stop, its handlers may finish", "", is)
 	case Stopped:
-		return problem("process", "stopped "+span(time.Since(since))+" ago", "", is)
+		return problem("process", "stopped "+engine.Span(time.Since(since))+" ago", "", is)
 	}
 	return ok("process", "Run was not called: this process handles nothing", is)
 }

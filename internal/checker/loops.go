@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/worker"
 )
 
@@ -41,16 +42,16 @@ func checkLife(c *Checker, v *worker.LoopStatus, began time.Time) health.Finding
 	case !v.Running && v.LastTurn.IsZero() && time.Since(began) < c.cfg.Stalled:
 		return ok(code, "is about to begin")
 	case !v.Running && v.LastTurn.IsZero():
-		return problem(code, fmt.Sprintf("has not begun, although Run was called %s ago", span(time.Since(began))), restart)
+		return problem(code, fmt.Sprintf("has not begun, although Run was called %s ago", engine.Span(time.Since(began))), restart)
 	case !v.Running && c.cfg.Ends:
 		return ok(code, "ended, because nothing was left")
 	case !v.Running:
-		return problem(code, fmt.Sprintf("ended %s ago, although Run is not over", span(time.Since(v.LastTurn))), restart)
+		return problem(code, fmt.Sprintf("ended %s ago, although Run is not over", engine.Span(time.Since(v.LastTurn))), restart)
 	case late > c.cfg.Stalled:
-		return problem(code, fmt.Sprintf("hangs: it last iterated %s ago and should have again %s ago", span(time.Since(v.LastTurn)), span(late)), restart,
+		return problem(code, fmt.Sprintf("hangs: it last iterated %s ago and should have again %s ago", engine.Span(time.Since(v.LastTurn)), engine.Span(late)), restart,
 			fact("late", seconds(late)))
 	}
-	return ok(code, "iterated "+span(time.Since(v.LastTurn))+" ago", fact("last_turn", seconds(time.Since(v.LastTurn))))
+	return ok(code, "iterated "+engine.Span(time.Since(v.LastTurn))+" ago", fact("last_turn", seconds(time.Since(v.LastTurn))))
 }
 
 // enough is how many failures in a row are no accident, also of loops that try
@@ -71,7 +72,7 @@ func checkWork(c *Checker, v *worker.LoopStatus, began time.Time) health.Finding
 	if since.Before(began) {
 		since, word = began, "no success since it began"
 	}
-	f.Summary = fmt.Sprintf("failed %s in a row, %s %s ago: %s", several(int64(v.Failures), false, "time"), word, span(time.Since(since)), v.Error)
+	f.Summary = fmt.Sprintf("failed %s in a row, %s %s ago: %s", engine.Several(v.Failures, "time"), word, engine.Span(time.Since(since)), v.Error)
 	f.Level = health.Warning
 	if v.Failures >= enough && time.Since(since) > c.cfg.Failing {
 		f.Level = health.Problem

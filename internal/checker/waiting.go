@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
+	"maps"
 	"time"
 
 	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/inspect"
 )
 
 // What tells "nobody claims" from "busy with a long backlog"?
@@ -29,147 +32,93 @@ import (
 // handler are warned of; see unhandled.
 
 // watch is what was seen at the looks so far, by line.
-type watch map[string]*seen
+type watch map[string]seen
 
 type seen struct {
-	first map[int64]head // in line, by lane
-	since time.Time      // the first look, or the last at which it had moved on
+	first map[int64]op.HealthFirst // in line, by lane
+	since time.Time                // the first look, or the last at which it had moved on
 	moved bool
 }
 
 // look compares with the last look.
-func (w watch) look(now time.Time, by map[string][]row) {
-	for name := range w {
-		if by[name] == nil {
-			delete(w, name)
+func (w watch) look(now time.Time, lines []inspect.Line) {
+	before := maps.Clone(w)
+	clear(w)
+	for i := range lines {
+		name := lines[i].Name()
+		s, known := before[name]
+		if !known {
+			s.since = now
 		}
-	}
-	for name, rows := range by {
-		s := w[name]
-		if s == nil {
-			s = &seen{first: map[int64]head{}, since: now}
-			w[name] = s
-		}
-		s.look(now, rows)
+		w[name] = s.look(now, lines[i].Firsts)
 	}
 }
 
-func (s *seen) look(now time.Time, rows []row) {
-	here := map[int64]head{}
-	for i := range rows {
-		here[rows[i].lane] = rows[i].head
+func (s seen) look(now time.Time, firsts []op.HealthFirst) seen {
+	here := map[int64]op.HealthFirst{}
+	for _, f := range firsts {
+		here[f.Lane] = f
 	}
 	for lane, was := range s.first {
 		is, there := here[lane]
-		switch {
-		case there && !is.behind(was): // the same, or one that came late to an earlier place
+		if there && cmp.Or(cmp.Compare(is.At, was.At), cmp.Compare(is.ID, was.ID)) <= 0 { // the same, or one that came late to an earlier place
 			here[lane] = was
-		default:
+		} else {
 			s.since, s.moved = now, true
 		}
 	}
 	s.first = here
+	return s
 }
 
 // forgive begins anew: while the database is away nobody can claim.
 func (c *Checker) forgive() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, s := range c.waiting {
-		s.since, s.moved = time.Now(), false
+	for name, s := range c.waiting {
+		c.waiting[name] = seen{s.first, time.Now(), false}
 	}
 }
 
 // work is the checks of what could be claimed.
-func (c *Checker) work(ctx context.Context) []health.Finding {
-	by, err := lineup(ctx, c.cfg.DB, &c.cfg.Options)
-	if err != nil {
-		return []health.Finding{problem("waiting", "what waits could not be looked up: "+cause(ctx, err, 0), "")}
-	}
+func (c *Checker) work(ctx context.Context, list listing) []health.Finding {
+	lines, err := inspect.Waiting(ctx, c.cfg.DB, c.cfg.Queues, c.cfg.Waiting)
 	c.mu.Lock()
-	c.waiting.look(time.Now(), by)
-	idle, moved := map[string]time.Duration{}, map[string]bool{}
-	for name, s := range c.waiting {
-		idle[name], moved[name] = time.Since(s.since), s.moved
+	if err == nil {
+		c.waiting.look(time.Now(), lines)
 	}
+	known := maps.Clone(c.waiting)
 	c.mu.Unlock()
-	late, known, failure := overdueSigns(ctx, c.cfg.DB, by, &c.cfg.Options)
-	switch {
-	case failure != nil:
-		return []health.Finding{*failure}
-	case len(late) == 0:
-		return []health.Finding{nothingWaits(by)}
-	}
-	var found []health.Finding
-	for i := range late {
-		l, s := &late[i], known[late[i].name]
-		quiet, seen := idle[l.name], moved[l.name]
-		if s.done != nil && *s.done <= c.cfg.Waiting {
-			quiet, seen = min(quiet, *s.done), true
+	return judged(ctx, lines, err, &c.cfg.Options, func(l *inspect.Line) health.Finding {
+		s := known[l.Name()]
+		quiet, seen := time.Since(s.since), s.moved
+		if lately(l, c.cfg.Waiting) {
+			quiet, seen = min(quiet, *l.Done), true
 		}
-		found = append(found, c.judge(ctx, l, s.held, quiet, seen))
-	}
-	return bounded(found)
+		return c.judge(l, list, quiet, seen)
+	})
 }
 
 // judge says what a line comes to of which nothing was claimed for a while; seen is
 // false if it never was, as far as is known.
-func (c *Checker) judge(ctx context.Context, l *line, held bool, quiet time.Duration, seen bool) health.Finding {
+func (c *Checker) judge(l *inspect.Line, list listing, quiet time.Duration, seen bool) health.Finding {
 	idle := fact("idle", seconds(quiet))
 	switch o := &c.cfg.Options; {
 	case quiet <= o.Waiting && seen:
-		return l.finding(health.OK, ", and it is being worked on", "")
+		return finding(l, health.OK, ", and it is being worked on", "")
 	case quiet <= o.Waiting:
-		return l.finding(health.Warning, "; whether anybody claims cannot be told yet", "")
-	case held && quiet <= o.Busy:
-		return l.finding(health.Warning, fmt.Sprintf("; nothing was claimed for %s, those who hold other messages of it may all be busy", span(quiet)), "", idle)
-	case held:
-		return l.finding(health.Problem, fmt.Sprintf("; nothing was claimed for %s: the handlers of those who hold other messages of it hang, or are that slow", span(quiet)),
+		return finding(l, health.Warning, "; whether anybody claims cannot be told yet", "")
+	case l.Held && quiet <= o.Busy:
+		return finding(l, health.Warning, fmt.Sprintf("; nothing was claimed for %s, those who hold other messages of it may all be busy", engine.Span(quiet)), "", idle)
+	case l.Held:
+		return finding(l, health.Problem, fmt.Sprintf("; nothing was claimed for %s: the handlers of those who hold other messages of it hang, or are that slow", engine.Span(quiet)),
 			"see what the handlers do; if they are that slow, set a longer pawl.Options.Health.Busy", idle)
 	}
-	who, next := c.advice(ctx, l)
-	return l.finding(health.Problem, fmt.Sprintf(", and nobody has claimed any for %s; %s", span(quiet), who), next, idle)
-}
-
-// advice returns who should serve a line that nobody serves, and what helps.
-func (c *Checker) advice(ctx context.Context, l *line) (who, next string) {
-	if c.cfg.Workers != nil {
-		if all, err := c.cfg.Workers.List(ctx); err == nil {
-			if n := int64(len(servers(all, l))); n > 0 {
-				return fmt.Sprintf("%s %s alive and should", several(n, false, "worker"), are(n)), "see what they log"
-			}
+	who, next := nobody(l)
+	if all, err := list(); err == nil {
+		if n := len(servers(all, l)); n > 0 {
+			who, next = fmt.Sprintf("%s %s alive and should", engine.Several(n, "worker"), are(int64(n))), "see what they log"
 		}
 	}
-	return unserved(l), startOne(l)
-}
-
-func unserved(l *line) string {
-	if l.kind != kindQueue {
-		return "no worker is alive"
-	}
-	return "no worker of this queue is alive"
-}
-
-func startOne(l *line) string {
-	if l.kind != kindQueue {
-		return "start a worker"
-	}
-	return "start a worker of the queue, with a handler for the topic"
-}
-
-func nothingWaits(by map[string][]row) health.Finding {
-	if len(by) == 0 {
-		return ok("waiting", "nothing is due")
-	}
-	return ok("waiting", "nothing has been due for long")
-}
-
-// bounded leaves out what is too much to list, the worst last to go.
-func bounded(found []health.Finding) []health.Finding {
-	if len(found) <= few {
-		return found
-	}
-	slices.SortStableFunc(found, func(a, b health.Finding) int { return cmp.Compare(b.Level, a.Level) })
-	rest := health.NewReport(found[few:])
-	return append(found[:few:few], health.Finding{Code: "waiting", Level: rest.Level, Summary: fmt.Sprintf("and %d more queues", len(rest.Findings))})
+	return finding(l, health.Problem, fmt.Sprintf(", and nobody has claimed any for %s; %s", engine.Span(quiet), who), next, idle)
 }

@@ -45,9 +45,15 @@ type Examiner interface {
 	Examinations(health.Limits) []Examination
 }
 
-// NewFinding returns a finding without a code. next is "" if nothing needs to be done.
+// NewFinding returns a finding of an examination, which has the code. next is "" if nothing needs
+// to be done.
 func NewFinding(level health.Level, summary, next string) health.Finding {
-	return health.Finding{Level: level, Summary: summary, NextStep: next}
+	return CodedFinding(level, "", summary, next)
+}
+
+// CodedFinding returns a finding.
+func CodedFinding(level health.Level, code, summary, next string, facts ...health.Fact) health.Finding {
+	return health.Finding{Code: code, Level: level, Summary: summary, NextStep: next, Facts: facts}
 }
 
 // OrOK returns the findings or, if there are none, one that all is well.

@@ -3,6 +3,8 @@ package engine
 import (
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 )
 
 // Words are the names of what a table stores as a number: the place in the list is the
@@ -40,4 +42,64 @@ func ListLimit(n int) int {
 		return defaultList
 	}
 	return min(n, maxList)
+}
+
+// Plural returns what so many things are called: "store", "stores", "deliveries".
+func Plural[N int | int64](n N, what string) string {
+	stem, y := strings.CutSuffix(what, "y")
+	switch {
+	case n == 1:
+		return what
+	case y:
+		return stem + "ies"
+	}
+	return what + "s"
+}
+
+// Several returns a number of things: "1 store", "2 stores".
+func Several[N int | int64](n N, what string) string { return fmt.Sprintf("%d %s", n, Plural(n, what)) }
+
+// AtLeast returns a number in words: "at least 100" where there are more than were counted.
+func AtLeast(n int64, more bool) string {
+	if more {
+		return fmt.Sprintf("at least %d", n)
+	}
+	return fmt.Sprint(n)
+}
+
+// Listed returns at most so many of n things: "a, b and 3 more". Those that are not in some are more.
+func Listed(some []string, n, most int) string {
+	some = some[:min(len(some), most)]
+	text := strings.Join(some, ", ")
+	if more := n - len(some); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// Span returns a duration in its one or two largest units: 350ms, 2m10s, 3d4h, 12d. It is at least a
+// millisecond.
+func Span(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d < time.Second:
+		return max(d, time.Millisecond).Truncate(time.Millisecond).String()
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", d/time.Second)
+	case d < time.Hour:
+		return units(d, time.Minute, "m", time.Second, "s")
+	case d < day:
+		return units(d, time.Hour, "h", time.Minute, "m")
+	case d < 10*day:
+		return units(d, day, "d", time.Hour, "h")
+	}
+	return fmt.Sprintf("%dd", d/day)
+}
+
+func units(d, large time.Duration, unit string, small time.Duration, smallUnit string) string {
+	text := fmt.Sprintf("%d%s", d/large, unit)
+	if rest := d % large / small; rest > 0 {
+		text += fmt.Sprintf("%d%s", rest, smallUnit)
+	}
+	return text
 }

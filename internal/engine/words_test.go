@@ -3,6 +3,7 @@ package engine_test
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
 )
@@ -29,6 +30,30 @@ func TestListLimit(t *testing.T) {
 	for n, want := range map[int]int{-1: 100, 0: 100, 1: 1, 10_000: 10_000, 10_001: 10_000} {
 		if got := engine.ListLimit(n); got != want {
 			t.Errorf("%d gives %d, want %d", n, got, want)
+		}
+	}
+}
+
+func TestSeveral(t *testing.T) {
+	for want, got := range map[string]string{
+		"1 worker": engine.Several(1, "worker"), "2 workers": engine.Several(2, "worker"), "0 workers": engine.Several(0, "worker"), "1 delivery": engine.Several(1, "delivery"), "3 deliveries": engine.Several(int64(3), "delivery"),
+		"3": engine.AtLeast(3, false), "at least 3": engine.AtLeast(3, true),
+		"a": engine.Listed([]string{"a"}, 1, 2), "a, b": engine.Listed([]string{"a", "b"}, 2, 2), "a, b and 1 more": engine.Listed([]string{"a", "b", "c"}, 3, 2), "a and 4 more": engine.Listed([]string{"a"}, 5, 2),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestSpan(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		-time.Second: "1ms", 0: "1ms", 999 * time.Millisecond: "999ms", time.Second: "1s", 59 * time.Second: "59s", time.Minute: "1m", 61 * time.Second: "1m1s",
+		time.Hour: "1h", time.Hour + 59*time.Second: "1h", 3*time.Hour + 12*time.Minute: "3h12m", 24 * time.Hour: "1d", 25 * time.Hour: "1d1h",
+		240 * time.Hour: "10d", 1000*24*time.Hour + time.Hour: "1000d",
+	} {
+		if got := engine.Span(d); got != want {
+			t.Errorf("%v is %q, want %q", d, got, want)
 		}
 	}
 }

@@ -176,9 +176,6 @@ const maxOverdue = 100
 // maxList is how many processes List returns at most.
 const maxList = 10_000
 
-// List returns the processes of the registry's database; see the function List.
-func (r *Registry) List(ctx context.Context) ([]Info, error) { return List(ctx, r.db) }
-
 // List returns the processes that work on a database, oldest first, and those that
 // crashed within a day.
 func List(ctx context.Context, db engine.DB) ([]Info, error) {

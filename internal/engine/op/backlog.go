@@ -27,13 +27,13 @@ type BacklogMessages struct {
 type BacklogAmount struct {
 	State  string // ready, scheduled, paused, in_flight, failed
 	Queue  string
-	Topic  *string // nil: the rest, which was not read for its topic
+	Topic  string // "": the rest, which was not read for its topic
 	N      int64
-	Micros *int64 // for which the oldest waits, of what could be claimed or is paused
-	More   bool   // there may be more than was counted
+	Micros int64 // for which the oldest waits, of what could be claimed or is paused; otherwise 0
+	More   bool  // there may be more than was counted
 }
 
-// BacklogCounts counts what is due, overdue, failed or alive, each kind up to a bound.
+// BacklogCounts counts what is due, overdue, failed or alive, each kind up to a bound: one row.
 type BacklogCounts struct {
 	engine.Rows[BacklogCount]
 	engine.Bounded
@@ -41,14 +41,18 @@ type BacklogCounts struct {
 	Most int64
 }
 
-// BacklogCount is how many there are of something.
+// BacklogCount is how many there are of each kind. Micros are how long the first of them has been
+// due or expired; 0: there is none.
 type BacklogCount struct {
-	What string
-	// Which is, of messages: failed; of joins: the number of a status; of timers: due,
-	// scheduled, or expired, which are claimed under a lease that ended; of jobs: due;
-	// of pauses: queue or topic, without those that are ending; of workers, which are
-	// alive: "".
-	Which  string
-	N      int64
-	Micros *int64 // for which the first of what is due or expired has been
+	MessagesFailed                                            int64
+	JoinsPending, JoinsCompleted, JoinsFailed, JoinsCancelled int64
+	TimersDue                                                 int64
+	TimersDueMicros                                           int64
+	TimersScheduled                                           int64
+	TimersExpired                                             int64 // claimed under a lease that ended
+	TimersExpiredMicros                                       int64
+	JobsDue                                                   int64
+	JobsDueMicros                                             int64
+	QueuesPaused, TopicsPaused                                int64 // without those that are ending
+	Workers                                                   int64 // that are alive
 }

@@ -38,5 +38,5 @@ type HealthFirst struct {
 	At     int64 // the order of the line: when it was due, in microseconds since 1970
 	ID     int64 // the order among those due at the same time
 	Micros int64 // how long it has been due
-	Topic  *string
+	Topic  string
 }

@@ -34,12 +34,12 @@ aside AS MATERIALIZED (
          LATERAL (SELECT x.at, x.lo, x.n FROM pawl.outbox_ready x WHERE x.lane = p.lane ORDER BY x.at, x.lo LIMIT s.runs) r),
 failed AS MATERIALIZED (
   SELECT x.id FROM pawl.outbox_exception x WHERE x.status >= 3 AND x.status = 3 ORDER BY x.id LIMIT @messages)
-SELECT t.state, t.queue, t.topic, t.n::int8 AS n, CASE WHEN t.state IN ('ready', 'paused') THEN pawl.micros(@began - t.at) END AS micros, false AS more FROM topic t
+SELECT t.state, t.queue, t.topic, t.n::int8 AS n, CASE WHEN t.state IN ('ready', 'paused') THEN pawl.micros(@began - t.at) ELSE 0 END AS micros, false AS more FROM topic t
 UNION ALL
-SELECT t.state, t.queue, NULL, (t.n - coalesce((SELECT sum(x.n) FROM topic x WHERE x.state = t.state AND x.queue = t.queue), 0))::int8, NULL, t.more FROM total t
+SELECT t.state, t.queue, '', (t.n - coalesce((SELECT sum(x.n) FROM topic x WHERE x.state = t.state AND x.queue = t.queue), 0))::int8, 0, t.more FROM total t
 UNION ALL
 SELECT 'paused', l.queue, a.topic, sum(a.n)::int8, pawl.micros(@began - min(a.at)), bool_or(a.more)
   FROM aside a JOIN pawl.outbox_message m ON m.id = a.lo JOIN pawl.outbox_lane l ON l.id = m.lane GROUP BY l.queue, a.topic
 UNION ALL
-SELECT 'failed', l.queue, m.topic, count(*), NULL, (SELECT count(*) FROM failed) >= @messages
+SELECT 'failed', l.queue, m.topic, count(*), 0, (SELECT count(*) FROM failed) >= @messages
   FROM failed f JOIN pawl.outbox_message m ON m.id = f.id JOIN pawl.outbox_lane l ON l.id = m.lane GROUP BY l.queue, m.topic

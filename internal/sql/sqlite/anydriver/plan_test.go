@@ -56,7 +56,7 @@ func TestReadsOfTheBacklogAreWalks(t *testing.T) {
 	t.Parallel()
 	// What is read from its beginning to a limit, in the order of its key, what is
 	// small (lanes, pauses, workers), parameters, and what limits have ended.
-	walks(t, "backlog/", 2, "outbox_claim", "l", "outbox_pause", "worker_process", "s", "k", "json_each", "lane", "share", "part", "run", "topic", "rest", "t", "p", "aside", "failed")
+	walks(t, "backlog/", 2, "outbox_claim", "l", "outbox_pause", "worker_process", "json_each", "lane", "share", "part", "run", "topic", "rest", "t", "p", "aside", "failed", "due", "stale", "late")
 }
 
 // D-221: a window of a list is found through an index, and of it the messages one by one.
