@@ -11,8 +11,8 @@ import (
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/inspect"
 	"github.com/bravellian/pawl/internal/test/dbtest"
-	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
@@ -60,12 +60,12 @@ func (f *explainFixture) lie() {
 func TestBacklog(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
-		empty, err := f.Admin.Backlog(f.ctx())
+		empty, err := inspect.ReadBacklog(f.ctx(), f.db)
 		if f.check(err); empty.Messages == nil || len(empty.Messages) != 0 || empty.Failed != 0 || empty.Workers != 0 || empty.TimersLate != 0 {
 			t.Errorf("of nothing: %+v", empty)
 		}
 		f.lie()
-		b, err := f.Admin.Backlog(f.ctx())
+		b, err := inspect.ReadBacklog(f.ctx(), f.db)
 		f.check(err)
 		for i := range b.Messages {
 			m := &b.Messages[i]
@@ -75,7 +75,7 @@ func TestBacklog(t *testing.T) {
 			}
 			m.Oldest = 0
 		}
-		want := []admin.Amount{
+		want := []inspect.Amount{
 			{Queue: "default", Topic: "a", State: "ready", Count: 6}, {Queue: "default", Topic: "a", State: "scheduled", Count: 5},
 			{Queue: "default", Topic: "b", State: "ready", Count: 1}, {Queue: "default", Topic: "bad", State: "failed", Count: 2},
 			{Queue: "default", Topic: "held", State: "in_flight", Count: 3}, {Queue: "slow", Topic: "q", State: "paused", Count: 6},
@@ -99,7 +99,7 @@ func TestBacklogBounds(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		f.fillReady(10_500)
-		b, err := f.Admin.Backlog(f.ctx())
+		b, err := inspect.ReadBacklog(f.ctx(), f.db)
 		f.check(err)
 		if len(b.Messages) != 2 || b.Messages[1].Topic != "" {
 			t.Fatalf("%+v", b.Messages)
@@ -111,7 +111,7 @@ func TestBacklogBounds(t *testing.T) {
 		_, err = f.Joins.Start(f.ctx(), join.Spec{ExpectedSteps: 1})
 		f.check(err)
 		f.exec("UPDATE " + f.db.Table("outbox_join") + " SET status = 2")
-		if b, err = f.Admin.Backlog(f.ctx()); err != nil || b.JoinsFailed != 1 || b.JoinsPending != 0 {
+		if b, err = inspect.ReadBacklog(f.ctx(), f.db); err != nil || b.JoinsFailed != 1 || b.JoinsPending != 0 {
 			t.Errorf("%+v, %v", b, err)
 		}
 	})
@@ -136,16 +136,16 @@ func TestBacklogFails(t *testing.T) {
 		f := openExplain(t, e)
 		ctx, cancel := context.WithCancel(f.ctx())
 		cancel()
-		if _, err := f.Admin.Backlog(ctx); !errors.Is(err, context.Canceled) {
+		if _, err := inspect.ReadBacklog(ctx, f.db); !errors.Is(err, context.Canceled) {
 			t.Errorf("Backlog: %v", err)
 		}
-		if _, err := f.Admin.Throughput(ctx, 0); !errors.Is(err, context.Canceled) {
+		if _, err := inspect.ReadThroughput(ctx, f.db, 0); !errors.Is(err, context.Canceled) {
 			t.Errorf("Throughput: %v", err)
 		}
 		for _, name := range []string{"backlog/messages", "backlog/counts", "clock/now", "outbox/recent", "outbox/recent_done"} {
-			broken := parts.NewAdmin(&flaky{DB: f.db.DB, fail: func(op string) bool { return op == name }})
-			b, one := broken.Backlog(f.ctx())
-			flow, other := broken.Throughput(f.ctx(), 0)
+			broken := &flaky{DB: f.db.DB, fail: func(op string) bool { return op == name }}
+			b, one := inspect.ReadBacklog(f.ctx(), broken)
+			flow, other := inspect.ReadThroughput(f.ctx(), broken, 0)
 			if one == nil && other == nil || one != nil && b.Messages != nil || other != nil && flow.Steps != nil {
 				t.Errorf("%s: %v, %v", name, one, other)
 			}

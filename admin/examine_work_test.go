@@ -1,6 +1,8 @@
 package admin_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -131,6 +133,29 @@ func TestExamineStuckInboxMessage(t *testing.T) {
 		wantFinding(t, f.examine(), "inbox", health.Warning, `"stripe/evt_1"`, "pawl inbox show")
 		f.exec("UPDATE {inbox} SET last_seen_utc = {0s}")
 		wantOK(t, f.examine(), "inbox")
+	})
+}
+
+// D-542: of more messages that are stuck than are counted, that is said.
+func TestExamineManyStuckInboxMessages(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := openExamine(t, e)
+		box := parts.NewInbox(f.db.DB, inbox.Options{}, worker.Options{Logger: quiet()})
+		for i := range 101 {
+			key := inbox.Key{Source: "stripe", MessageID: fmt.Sprint(i)}
+			_, err := box.AlreadyProcessed(f.ctx(), key)
+			f.check(err)
+			_, err = box.MarkProcessing(f.ctx(), key)
+			f.check(err)
+		}
+		f.exec("UPDATE {inbox} SET last_seen_utc = {-3h}")
+		wantFinding(t, f.examine(), "inbox", health.Warning, "at least 100 messages are being processed", "pawl inbox show")
+		f.exec("UPDATE {inbox} SET last_seen_utc = {0s} WHERE message_id = '7'")
+		for _, found := range f.examine() {
+			if found.Code == "inbox" && !strings.HasPrefix(found.Summary, "100 messages are being processed") {
+				t.Error(found.Summary)
+			}
+		}
 	})
 }
 

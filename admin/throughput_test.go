@@ -8,16 +8,16 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/inspect"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/outbox"
 )
 
-func (f *explainFixture) throughput(since time.Duration) admin.Throughput {
+func (f *explainFixture) throughput(since time.Duration) inspect.Throughput {
 	f.t.Helper()
-	flow, err := f.Admin.Throughput(f.ctx(), since)
+	flow, err := inspect.ReadThroughput(f.ctx(), f.db, since)
 	f.check(err)
 	if len(flow.Steps) != 60 {
 		f.t.Fatalf("%d steps", len(flow.Steps))
@@ -31,9 +31,9 @@ func (f *explainFixture) throughput(since time.Duration) admin.Throughput {
 }
 
 // flows insists on how many came and were done within some time.
-func (f *explainFixture) flows(t *admin.Throughput, from, upto time.Duration, in, done int64) {
+func (f *explainFixture) flows(t *inspect.Throughput, from, upto time.Duration, in, done int64) {
 	f.t.Helper()
-	var got admin.Flow
+	var got inspect.Flow
 	for _, s := range t.Steps {
 		// What came "from" ago is in a step that began up to one step before, seen from a little later.
 		if ago := f.now().Sub(s.At); ago <= from+t.Step+20*time.Second && ago >= upto {
@@ -105,7 +105,7 @@ func TestThroughput(t *testing.T) {
 		flow = f.throughput(10 * time.Minute)
 		f.flows(&flow, 10*time.Minute, -time.Hour, 5, 1)
 		for _, since := range []time.Duration{-1, time.Second, 31 * 24 * time.Hour} {
-			_, err := f.Admin.Throughput(f.ctx(), since)
+			_, err := inspect.ReadThroughput(f.ctx(), f.db, since)
 			var invalid *engine.InvalidError
 			if !errors.Is(err, pawl.ErrInvalid) || !errors.As(err, &invalid) || invalid.Field() != "since" {
 				t.Errorf("%s: %v", since, err)
@@ -197,7 +197,7 @@ func TestThroughputByTopic(t *testing.T) {
 		f.batch(15, outbox.Message{Topic: "mail", Queue: "slow"})
 		f.done(615, 0)
 		flow := f.throughput(10 * time.Minute)
-		want := []admin.TopicFlow{{Topic: "mail", Queue: "default", In: 30, Done: 15}, {Topic: "mail", Queue: "slow", In: 15}, {Topic: "old", Queue: "default", Done: 600}}
+		want := []inspect.TopicFlow{{Topic: "mail", Queue: "default", In: 30, Done: 15}, {Topic: "mail", Queue: "slow", In: 15}, {Topic: "old", Queue: "default", Done: 600}}
 		rates(t, flow.Topics, want, 600)
 
 		// More than are read: the rate is of the time since the last of those that are not.
@@ -213,7 +213,7 @@ func TestThroughputByTopic(t *testing.T) {
 }
 
 // rates insists on rates, of numbers of messages in so many seconds.
-func rates(t *testing.T, got, want []admin.TopicFlow, seconds float64) {
+func rates(t *testing.T, got, want []inspect.TopicFlow, seconds float64) {
 	t.Helper()
 	if len(got) != len(want) {
 		t.Fatalf("%+v, want %+v", got, want)

@@ -116,10 +116,11 @@ func (s *store) collect(out sink) {
 		last.collect(to)
 	}
 	s.collectLoops(to)
-	counts := s.p.Internal(access.Key{}).Stats()
+	process := s.p.Internal(access.Key{})
+	counts := process.Stats()
 	to.send(told.held, float64(counts.InFlight))
 	to.send(told.running, float64(counts.Running))
-	to.send(told.overdue, float64(counts.Overdue))
+	to.send(told.overdue, float64(len(process.Overdue())))
 	to.send(told.databaseErrors, float64(counts.Errors))
 }
 

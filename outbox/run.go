@@ -51,7 +51,6 @@ func (o *Outbox) workerStats() worker.Counts {
 		sum = sum.Add(v.(*worker.Stats).Counts())
 		return true
 	})
-	sum.Overdue = int64(len(o.overdue.positions()))
 	return sum
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/inspect"
 	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
@@ -46,10 +47,10 @@ type list struct {
 // resources are all of the API, in the order in which it is described.
 func resources() []resource {
 	return []resource{
-		{path: "backlog", summary: "What waits, by queue, topic and state, and what else is there.", result: admin.Backlog{}, get: func(v *visit, s *store) (any, error) {
-			return s.Admin.Backlog(v.Context())
+		{path: "backlog", summary: "What waits, by queue, topic and state, and what else is there.", result: inspect.Backlog{}, get: func(v *visit, s *store) (any, error) {
+			return inspect.ReadBacklog(v.Context(), s.db())
 		}},
-		{path: "throughput", summary: "Messages enqueued and done, by steps of time.", params: []string{"since"}, result: admin.Throughput{}, get: throughput},
+		{path: "throughput", summary: "Messages enqueued and done, by steps of time.", params: []string{"since"}, result: inspect.Throughput{}, get: throughput},
 		{path: "health", summary: "Whether work is done: what the checks found.", result: health.Report{}, get: func(v *visit, s *store) (any, error) {
 			return s.Health(v.Context()), nil
 		}},
@@ -114,7 +115,7 @@ func throughput(v *visit, s *store) (any, error) {
 			return nil, err
 		}
 	}
-	return s.Admin.Throughput(v.Context(), since)
+	return inspect.ReadThroughput(v.Context(), s.db(), since)
 }
 
 func apiMessages(v *visit, s *store) (any, error) {

@@ -4,8 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/bravellian/pawl/admin"
-	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/inspect"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/timer"
 )
@@ -19,11 +18,11 @@ func overview(v *visit) (*screen, error) {
 	}
 	sc.Blocks = append(sc.Blocks, v.each(func(ctx context.Context, s *store) ([]block, error) {
 		h := s.Health(ctx)
-		b, err := s.Admin.Backlog(ctx)
+		b, err := inspect.ReadBacklog(ctx, s.db())
 		if err != nil {
 			return nil, err
 		}
-		flow, err := s.Admin.Throughput(ctx, time.Hour)
+		flow, err := inspect.ReadThroughput(ctx, s.db(), time.Hour)
 		if err != nil {
 			return nil, err
 		}
@@ -37,24 +36,24 @@ func overview(v *visit) (*screen, error) {
 }
 
 // amounts are the figures that matter.
-func (v *visit) amounts(s *store, b *admin.Backlog) []fact {
-	sums := map[string]int64{}
-	for i := range b.Messages {
-		sums[b.Messages[i].State] += b.Messages[i].Count
-	}
+func (v *visit) amounts(s *store, b *inspect.Backlog) []fact {
 	amount := func(n int64, path string, pairs ...string) cell {
 		return link(grouped(n), v.hrefIn(s.key, path, pairs...))
 	}
+	in := func(state, path string, pairs ...string) cell {
+		n, _ := inspect.Of(b.Messages, state)
+		return amount(n, path, pairs...)
+	}
 	return facts(
-		"Ready", amount(sums["ready"], "messages", "status", "ready"), "Scheduled", amount(sums["scheduled"], "messages", "status", "scheduled"),
-		"In flight", amount(sums["in_flight"], "messages", "status", "running"), "Paused", amount(sums["paused"], "topics"), "Failed", amount(sums["failed"], "failed"),
+		"Ready", in("ready", "messages", "status", "ready"), "Scheduled", in("scheduled", "messages", "status", "scheduled"),
+		"In flight", in("in_flight", "messages", "status", "running"), "Paused", in("paused", "topics"), "Failed", in("failed", "failed"),
 		"Timers due", amount(b.TimersDue, "timers"), "Timers are late by", b.TimersLate, "Timers scheduled", amount(b.TimersScheduled, "timers", "status", string(timer.Scheduled)),
 		"Joins pending", amount(b.JoinsPending, "joins", "status", string(join.Pending)), "Workers", amount(b.Workers, "workers"),
 	)
 }
 
 // flowChart draws how many messages came and went.
-func flowChart(f *admin.Throughput) *chart {
+func flowChart(f *inspect.Throughput) *chart {
 	in, out := series{Class: "in", Name: "enqueued"}, series{Class: "out", Name: "done"}
 	for _, step := range f.Steps {
 		when := step.At.UTC().Format("15:04Z")
@@ -76,7 +75,7 @@ func laterOf(a, b time.Time) time.Time {
 }
 
 // backlogTable is what waits, by queue and topic.
-func (v *visit) backlogTable(s *store, b *admin.Backlog) *table {
+func (v *visit) backlogTable(s *store, b *inspect.Backlog) *table {
 	t := &table{Head: []string{"State", "Queue", "Topic", "Messages", "Oldest"}, None: "Nothing waits."}
 	for i := range b.Messages {
 		a := &b.Messages[i]
@@ -84,15 +83,7 @@ func (v *visit) backlogTable(s *store, b *admin.Backlog) *table {
 		if a.Topic == "" {
 			topic = words("others")
 		}
-		n := count(a.Count)
-		if a.More {
-			n.Text += " or more"
-		}
-		oldest := cell{Number: true}
-		if a.Oldest > 0 {
-			oldest.Text = engine.Span(a.Oldest)
-		}
-		t.Rows = append(t.Rows, []cell{state(a.State), link(a.Queue, v.hrefIn(s.key, "messages", "queue", a.Queue)), topic, n, oldest})
+		t.Rows = append(t.Rows, []cell{state(a.State), link(a.Queue, v.hrefIn(s.key, "messages", "queue", a.Queue)), topic, counted(a.Count, a.More), age(a.Oldest)})
 	}
 	return t
 }

@@ -120,6 +120,24 @@ func at(t time.Time) cell    { return cell{Time: t} }
 func count(n int64) cell     { return cell{Text: grouped(n), Number: true} }
 func link(s, to string) cell { return cell{Text: s, Href: to} }
 
+// counted is a number of which there may be more.
+func counted(n int64, more bool) cell {
+	c := count(n)
+	if more {
+		c.Text += " or more"
+	}
+	return c
+}
+
+// age is how long something has waited; none is left empty.
+func age(d time.Duration) cell {
+	c := cell{Number: true}
+	if d > 0 {
+		c.Text = engine.Span(d)
+	}
+	return c
+}
+
 // facts are names and values, without those that are empty.
 func facts(pairs ...any) (all []fact) {
 	for i := 0; i+1 < len(pairs); i += 2 {

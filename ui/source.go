@@ -8,6 +8,8 @@ import (
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 // Source is what a dashboard is about: Of one database, or OfFleet.
@@ -41,6 +43,9 @@ type store struct {
 	key string // "" if there is only one
 	*pawl.Pawl
 }
+
+// db returns what package inspect reads.
+func (s *store) db() engine.DB { return s.Internal(access.Key{}).DB }
 
 // keys returns the stores' keys in order, or nil if there is only one store.
 func (s *Source) keys() []string {

@@ -5,8 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bravellian/pawl/admin"
-	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/inspect"
 )
 
 // stores lists the stores of a fleet.
@@ -20,67 +19,37 @@ func stores(v *visit) (*screen, error) {
 	for i := range h.Stores {
 		s := &h.Stores[i]
 		row := []cell{state(string(s.State)), link(s.Key, v.hrefIn(s.Key, "")), words(s.Where)}
-		row = append(row, waiting[s.Key].cells()...)
+		if cells, known := waiting[s.Key]; known {
+			row = append(row, cells[:]...)
+		} else {
+			row = append(row, age(0), age(0), age(0)) // not known
+		}
 		t.Rows = append(t.Rows, append(row, at(s.LastSuccess), at(s.NextPoll), count(int64(s.Failures)), words(firstLine(s.Error))))
 	}
 	return &screen{Title: "Stores", Blocks: append([]block{{Note: h.Summary}, {Table: t}}, problems...)}, nil
 }
 
-// storeWaiting is how much waits in a store.
-type storeWaiting struct {
-	ready, failed int64
-	oldest        time.Duration
-	more          bool // than was counted
-}
-
-// storesWaiting asks the stores whether their schema fits and how much waits; problems are of those that
-// could not say.
-func (v *visit) storesWaiting() (waiting map[string]*storeWaiting, problems []block) {
-	waiting = map[string]*storeWaiting{}
+// storesWaiting asks the stores whether their schema fits, how much waits, since when and how much
+// failed; problems are of those that could not say.
+func (v *visit) storesWaiting() (waiting map[string][3]cell, problems []block) {
+	waiting = map[string][3]cell{}
 	var mu sync.Mutex
 	problems = v.each(func(ctx context.Context, s *store) ([]block, error) {
 		if err := s.DB().CheckSchema(ctx); err != nil {
 			return nil, err
 		}
-		b, err := s.Admin.Backlog(ctx)
+		b, err := inspect.ReadBacklog(ctx, s.db())
 		if err != nil {
 			return nil, err
 		}
+		oldest := time.Duration(0)
+		for i := range b.Messages {
+			oldest = max(oldest, b.Messages[i].Oldest)
+		}
 		mu.Lock()
 		defer mu.Unlock()
-		waiting[s.key] = waitingOf(&b)
+		waiting[s.key] = [3]cell{counted(inspect.Of(b.Messages, "ready", "paused")), age(oldest), counted(inspect.Of(b.Messages, "failed"))}
 		return nil, nil
 	})
 	return waiting, problems
-}
-
-func waitingOf(b *admin.Backlog) *storeWaiting {
-	w := &storeWaiting{}
-	for i := range b.Messages {
-		a := &b.Messages[i]
-		w.more = w.more || a.More
-		w.oldest = max(w.oldest, a.Oldest)
-		switch a.State {
-		case "ready", "paused":
-			w.ready += a.Count
-		case "failed":
-			w.failed += a.Count
-		}
-	}
-	return w
-}
-
-// cells are waiting, oldest and failed; empty where they are not known.
-func (w *storeWaiting) cells() []cell {
-	if w == nil {
-		return []cell{{Number: true}, {Number: true}, {Number: true}}
-	}
-	ready, oldest := count(w.ready), cell{Number: true}
-	if w.more {
-		ready.Text += " or more"
-	}
-	if w.oldest > 0 {
-		oldest.Text = engine.Span(w.oldest)
-	}
-	return []cell{ready, oldest, count(w.failed)}
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/admin"
-	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/inspect"
 )
 
 // topicsAndQueues shows what is paused and limited, and which topics have handlers.
@@ -34,12 +34,12 @@ func topicsAndQueues(v *visit) (*screen, error) {
 
 // subjects are the topics and queues of a database.
 type subjects struct {
-	s        *store
-	backlog  admin.Backlog
-	pauses   map[string]*admin.Pause // by kind and name
-	limits   []admin.Limit
-	handlers map[string][]string // workers by kind and name
-	flows    []admin.TopicFlow
+	s       *store
+	backlog inspect.Backlog
+	pauses  map[string]*admin.Pause // by kind and name
+	limits  []admin.Limit
+	workers inspect.Workers // that are alive
+	flows   []inspect.TopicFlow
 }
 
 // rateSince is of which time rates are the mean.
@@ -48,12 +48,12 @@ const rateSince = 10 * time.Minute
 func subjectKey(kind admin.Kind, name string) string { return string(kind) + " " + name }
 
 func readSubjects(ctx context.Context, s *store) (*subjects, error) {
-	o := &subjects{s: s, pauses: map[string]*admin.Pause{}, handlers: map[string][]string{}}
+	o := &subjects{s: s, pauses: map[string]*admin.Pause{}}
 	var err error
-	if o.backlog, err = s.Admin.Backlog(ctx); err != nil {
+	if o.backlog, err = inspect.ReadBacklog(ctx, s.db()); err != nil {
 		return nil, err
 	}
-	flow, err := s.Admin.Throughput(ctx, rateSince)
+	flow, err := inspect.ReadThroughput(ctx, s.db(), rateSince)
 	if err != nil {
 		return nil, err
 	}
@@ -68,19 +68,8 @@ func readSubjects(ctx context.Context, s *store) (*subjects, error) {
 	if o.limits, err = s.Admin.Limits(ctx); err != nil {
 		return nil, err
 	}
-	list, err := s.Admin.Workers(ctx)
-	for i := range list {
-		w := &list[i]
-		if !w.Alive {
-			continue
-		}
-		for _, topic := range w.Topics {
-			o.handlers[subjectKey(admin.Topic, topic)] = append(o.handlers[subjectKey(admin.Topic, topic)], w.Name)
-		}
-		for _, queue := range w.Queues {
-			o.handlers[subjectKey(admin.Queue, queue)] = append(o.handlers[subjectKey(admin.Queue, queue)], w.Name)
-		}
-	}
+	all, err := inspect.ListWorkers(ctx, s.db())
+	o.workers = all.Alive()
 	return o, err
 }
 
@@ -100,10 +89,8 @@ func (o *subjects) names(kind admin.Kind) []string {
 			names = append(names, name)
 		}
 	}
-	for key := range o.handlers {
-		if name, ok := strings.CutPrefix(key, string(kind)+" "); ok {
-			names = append(names, name)
-		}
+	for i := range o.workers {
+		names = append(names, map[admin.Kind][]string{admin.Topic: o.workers[i].Topics, admin.Queue: o.workers[i].Queues}[kind]...)
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
@@ -113,7 +100,7 @@ func (o *subjects) names(kind admin.Kind) []string {
 	return names
 }
 
-func flowName(f *admin.TopicFlow, kind admin.Kind) string {
+func flowName(f *inspect.TopicFlow, kind admin.Kind) string {
 	if kind == admin.Queue {
 		return f.Queue
 	}
@@ -122,7 +109,7 @@ func flowName(f *admin.TopicFlow, kind admin.Kind) string {
 
 // rates are how many messages of a topic or queue come and are done in a second.
 func (o *subjects) rates(kind admin.Kind, name string) (in, done cell) {
-	var sum admin.TopicFlow
+	var sum inspect.TopicFlow
 	for i := range o.flows {
 		if f := &o.flows[i]; flowName(f, kind) == name {
 			sum.In, sum.Done = sum.In+f.In, sum.Done+f.Done
@@ -131,7 +118,7 @@ func (o *subjects) rates(kind admin.Kind, name string) (in, done cell) {
 	return aSecond(sum.In), aSecond(sum.Done)
 }
 
-func nameOf(a *admin.Amount, kind admin.Kind) string {
+func nameOf(a *inspect.Amount, kind admin.Kind) string {
 	if kind == admin.Queue {
 		return a.Queue
 	}
@@ -152,18 +139,18 @@ func (o *subjects) table(v *visit, kind admin.Kind) *table {
 		}
 		t.Rows = append(t.Rows, []cell{
 			link(name, v.hrefIn(o.s.key, "messages", string(kind), name)), is, count(sums["ready"] + sums["paused"]), oldest, count(sums["scheduled"]), count(sums["in_flight"]), count(sums["failed"]), in, done,
-			words(workersOf(o.handlers[subjectKey(kind, name)])), {Actions: []action{act}},
+			words(o.handledBy(kind, name)), {Actions: []action{act}},
 		})
 	}
 	return t
 }
 
-// workersOf names a few workers.
-func workersOf(names []string) string {
-	if len(names) > 3 {
-		return strings.Join(names[:3], ", ") + " and " + grouped(int64(len(names)-3)) + " more"
+// handledBy names the workers that serve a queue or have a handler for a topic, also by a pattern.
+func (o *subjects) handledBy(kind admin.Kind, name string) string {
+	if kind == admin.Queue {
+		return o.workers.Serving(name).Names()
 	}
-	return strings.Join(names, ", ")
+	return o.workers.Handling(name).Names()
 }
 
 // sums are the messages of a topic or queue by state, and for how long the oldest has waited.
@@ -177,11 +164,7 @@ func (o *subjects) sums(kind admin.Kind, name string) (map[string]int64, cell) {
 		sums[a.State] += a.Count
 		oldest = max(oldest, a.Oldest)
 	}
-	since := cell{Number: true}
-	if oldest > 0 {
-		since.Text = engine.Span(oldest)
-	}
-	return sums, since
+	return sums, age(oldest)
 }
 
 func (o *subjects) limitTable() *table {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/registry"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
@@ -268,6 +269,21 @@ func TestRatesOfTopics(t *testing.T) {
 	row, _, _ = strings.Cut(row, "</tr>")
 	if text := anyTag.ReplaceAllString(row, " "); !strings.Contains(strings.Join(strings.Fields(text), " "), " 0 2.0 0.5 ") {
 		t.Errorf("want 1200 and 300 in ten minutes: %s", text)
+	}
+}
+
+// D-543: who handles a topic is told also where the handler is for a pattern.
+func TestHandledByPattern(t *testing.T) {
+	f := openEmpty(t)
+	f.check2(f.Outbox.Enqueue(f.ctx(), messageOf("mail")))
+	registry.New(f.db, nil).Show(f.ctx(), registry.Self{Name: "postman", Queues: []string{"letters"}, Topics: []string{"ma*"}})
+	_, body, _ := get(t, serve(t, ui.Of(f.Pawl), ui.Options{}), "topics")
+	for name, handled := range map[string]bool{"mail": true, "ma*": true, "letters": true, "default": false} {
+		_, row, _ := strings.Cut(body, ">"+name+"</a>")
+		row, _, known := strings.Cut(row, "</tr>")
+		if !known || strings.Contains(row, "postman") != handled {
+			t.Errorf("%s: %s", name, row)
+		}
 	}
 }
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/inspect"
 )
 
 // backlogCmd is "pawl backlog".
@@ -22,13 +22,13 @@ without one. A + says that there may be more of this state and queue than were c
 // amountJSON is an amount of messages as JSON.
 type amountJSON struct {
 	Store string `json:"store,omitempty"`
-	admin.Amount
+	inspect.Amount
 }
 
 // Run prints the backlog.
 func (c *backlogCmd) Run(ctx context.Context, a *app, g *options) error {
 	return backlogListing().listStores(ctx, a, g, c.outputFlag, func(s *store, key string) (all []amountJSON, err error) {
-		b, err := s.pawl().Admin.Backlog(ctx)
+		b, err := inspect.ReadBacklog(ctx, s)
 		for _, m := range b.Messages {
 			all = append(all, amountJSON{key, m})
 		}

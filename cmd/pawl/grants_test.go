@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/bravellian/pawl/internal/inspect"
 	"github.com/bravellian/pawl/internal/test/testpg"
 )
 
@@ -65,7 +66,7 @@ func TestMigrateGrants(t *testing.T) {
 		t.Errorf("a viewer counts %q", out)
 	}
 	v.opened(func(s *store) {
-		flow, err := s.pawl().Admin.Throughput(t.Context(), 0)
+		flow, err := inspect.ReadThroughput(t.Context(), s, 0)
 		if err != nil || flow.Steps[59].In+flow.Steps[58].In != 1 {
 			t.Errorf("a viewer counts %+v, %v", flow, err)
 		}

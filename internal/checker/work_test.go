@@ -13,6 +13,8 @@ import (
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/checker"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/inspect"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
@@ -294,5 +296,41 @@ func TestManyQueues(t *testing.T) {
 		if c := r.Find("waiting"); len(r.Findings) > 26 || c == nil || c.Level != health.Problem || !strings.Contains(c.Summary, "10 more queues") {
 			t.Errorf("%d checks:\n%s", len(r.Findings), r)
 		}
+	})
+}
+
+// D-541: a pause that ends stops nothing any more: it is noted, and counted nowhere.
+func TestPausesThatEnd(t *testing.T) {
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e, pawl.Options{Health: health.Options{Timeout: 20 * time.Second}})
+		wants := func(want health.Level, n int, says string) {
+			t.Helper()
+			for _, r := range []health.Report{f.Health(f.ctx()), checker.Inspect(f.ctx(), f.db, health.Options{Timeout: 20 * time.Second})} {
+				if c := r.Find("paused"); c.Level != want || c.Facts.Get("count") != n || !strings.Contains(c.Summary, says) {
+					t.Errorf("want %s, %d and %q: %+v", want, n, says, c)
+				}
+			}
+			if counts, err := inspect.Counts(f.ctx(), f.db, 0, 10); counts.TopicsPaused != int64(n) || err != nil {
+				t.Errorf("%+v, %v", counts, err)
+			}
+		}
+		wants(health.OK, 0, "nothing is paused")
+		for _, topic := range []string{"p", "q"} {
+			_, err := f.Admin.Pause(f.ctx(), admin.Topic, topic, "")
+			f.check(err)
+		}
+		wants(health.Warning, 2, "paused: topic p since ")
+		end := func(topic string) {
+			f.check(f.db.Do(f.ctx(), engine.Ask(op.PauseEnd{Kind: "topic", Name: topic, Note: op.Note{ID: &[16]byte{1}, Actor: "nobody", Target: topic}})))
+		}
+		end("p")
+		wants(health.Warning, 1, "; 1 topic resumed and being brought back, such as p")
+		end("q")
+		wants(health.Note, 0, "nothing is paused; 2 topics resumed and being brought back, such as p")
+		for _, topic := range []string{"p", "q"} {
+			_, err := f.Admin.Resume(f.ctx(), admin.Topic, topic)
+			f.check(err)
+		}
+		wants(health.OK, 0, "nothing is paused")
 	})
 }

@@ -70,31 +70,26 @@ func (all Components) Sources() (sources []Source) {
 }
 
 // Overdue returns the items of all components whose handlers are overdue.
-func (all Components) Overdue() (items []int64) {
-	for _, c := range all {
-		if c.Overdue != nil {
-			items = append(items, c.Overdue()...)
-		}
-	}
-	return items
+func (all Components) Overdue() []int64 {
+	return collect(all, func(c *Component) func() []int64 { return c.Overdue })
 }
 
 // Queues returns the queues that this process serves.
 func (all Components) Queues() []string {
-	return all.strings(func(c *Component) func() []string { return c.Queues })
+	return collect(all, func(c *Component) func() []string { return c.Queues })
 }
 
 // Topics returns the topics that have a handler in this process.
 func (all Components) Topics() []string {
-	return all.strings(func(c *Component) func() []string { return c.Topics })
+	return collect(all, func(c *Component) func() []string { return c.Topics })
 }
 
 // Unhandled returns the topics whose messages came without a handler for them.
 func (all Components) Unhandled() []string {
-	return all.strings(func(c *Component) func() []string { return c.Unhandled })
+	return collect(all, func(c *Component) func() []string { return c.Unhandled })
 }
 
-func (all Components) strings(of func(*Component) func() []string) (list []string) {
+func collect[T any](all Components, of func(*Component) func() []T) (list []T) {
 	for _, c := range all {
 		if f := of(c); f != nil {
 			list = append(list, f()...)

@@ -30,7 +30,6 @@ type Counts struct {
 	Errors    int64 // exchanges with the database that failed
 	InFlight  int64 // held at the moment
 	Running   int64 // of those: their handlers run
-	Overdue   int64 // of those: they have not returned long after their time-out
 	// LastSuccess is when the database last answered; zero if never.
 	LastSuccess time.Time
 }
@@ -61,7 +60,6 @@ func (c Counts) Add(d Counts) Counts {
 	c.Paused += d.Paused
 	c.InFlight += d.InFlight
 	c.Running += d.Running
-	c.Overdue += d.Overdue
 	if d.LastSuccess.After(c.LastSuccess) {
 		c.LastSuccess = d.LastSuccess
 	}

@@ -16,6 +16,8 @@ import (
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/inspect"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
@@ -278,7 +280,7 @@ func (w *world) status(id outbox.MessageID) outbox.Status {
 // waits is how many messages of a topic are in a state.
 func (w *world) waits(topic, state string) (n int64) {
 	w.t.Helper()
-	b, err := w.Admin.Backlog(w.ctx())
+	b, err := inspect.ReadBacklog(w.ctx(), w.Internal(access.Key{}).DB)
 	w.check(err)
 	for i := range b.Messages {
 		if a := &b.Messages[i]; a.Topic == topic && a.State == state {

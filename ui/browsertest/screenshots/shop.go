@@ -10,6 +10,8 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/inspect"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
@@ -151,7 +153,7 @@ func (s *shop) schedule(ctx context.Context) error {
 // settle waits until nothing is left but what waits, failed or is paused.
 func (s *shop) settle(ctx context.Context) error {
 	for tick := time.NewTicker(50 * time.Millisecond); ; {
-		b, err := s.Admin.Backlog(ctx)
+		b, err := inspect.ReadBacklog(ctx, s.Internal(access.Key{}).DB)
 		if err != nil {
 			return err
 		}

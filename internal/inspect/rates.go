@@ -1,4 +1,4 @@
-package admin
+package inspect
 
 import (
 	"cmp"
@@ -12,7 +12,7 @@ import (
 )
 
 // rates adds how fast messages of each topic came and were done.
-func (a *Admin) rates(ctx context.Context, t *Throughput, now time.Time, since time.Duration, in, done *flow) error {
+func (t *Throughput) rates(ctx context.Context, db engine.DB, now time.Time, since time.Duration, in, done *flow) error {
 	all := map[[2]string]*TopicFlow{}
 	for _, of := range []struct {
 		f    *flow
@@ -22,7 +22,7 @@ func (a *Admin) rates(ctx context.Context, t *Throughput, now time.Time, since t
 		if len(spans) == 0 {
 			continue
 		}
-		topics, err := engine.Query(ctx, a.db, op.OutboxTopics{Spans: spans})
+		topics, err := engine.Query(ctx, db, op.OutboxTopics{Spans: spans})
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package admin
+package inspect
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
-// What Throughput reads, and of which time.
+// What ReadThroughput reads, and of which time.
 const (
 	flowSteps    = 60
 	flowRows     = 2_000 // of messages, and as many of runs that are done
@@ -53,7 +53,7 @@ type Flow struct {
 	Done int64 `json:"done"`
 }
 
-// Throughput returns how many messages were enqueued, and how many done, in 60 steps up to now that
+// ReadThroughput returns how many messages were enqueued, and how many done, in 60 steps up to now that
 // together take since: default an hour, at least a minute and at most 30 days. Steps begin at
 // multiples of their length, so that calls which follow each other return the same ones.
 //
@@ -64,31 +64,30 @@ type Flow struct {
 // positions is not found: messages that waited while more than 100 000 later ones were enqueued, and
 // timers that were scheduled as long before. What was purged is not counted any more.
 //
-// Its reads wait for no writer. It is safe for concurrent use. It returns pawl.ErrInvalid for a time
-// that is out of bounds, and the errors of the database and of ctx.
-func (a *Admin) Throughput(ctx context.Context, since time.Duration) (Throughput, error) {
+// Its reads wait for no writer. It returns engine.ErrInvalid for a time that is out of bounds.
+func ReadThroughput(ctx context.Context, db engine.DB, since time.Duration) (Throughput, error) {
 	if err := engine.CheckOption("since", since, minFlowSince, maxFlowSince); err != nil {
 		return Throughput{}, err
 	}
 	if since == 0 {
 		since = flowSince
 	}
-	clock, _, err := engine.Get(ctx, a.db, op.ClockNow{})
+	clock, _, err := engine.Get(ctx, db, op.ClockNow{})
 	if err != nil {
 		return Throughput{}, err
 	}
 	t := newThroughput(clock.Now, since)
 	look := op.OutboxRecency{Since: since, Blocks: flowBlocks, Most: flowRows}
 	var in, done flow
-	if err := a.db.Read(ctx, in.read(op.OutboxRecent{OutboxRecency: look})); err != nil {
+	if err := db.Read(ctx, in.read(op.OutboxRecent{OutboxRecency: look})); err != nil {
 		return Throughput{}, err
 	}
-	if err := a.db.Read(ctx, done.read(op.OutboxRecentDone{OutboxRecency: look})); err != nil {
+	if err := db.Read(ctx, done.read(op.OutboxRecentDone{OutboxRecency: look})); err != nil {
 		return Throughput{}, err
 	}
 	t.InFrom = t.add(&in, func(f *Flow) *int64 { return &f.In })
 	t.DoneFrom = t.add(&done, func(f *Flow) *int64 { return &f.Done })
-	return t, a.rates(ctx, &t, clock.Now, since, &in, &done)
+	return t, t.rates(ctx, db, clock.Now, since, &in, &done)
 }
 
 // newThroughput returns the steps, without numbers.
