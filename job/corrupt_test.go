@@ -9,8 +9,11 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/job"
+	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/sqlite"
 )
 
@@ -276,4 +279,36 @@ func testCorruptTimes(t *testing.T, e dbtest.Engine) {
 	if all, err := f.List(t.Context(), job.ListOptions{}); err != nil || len(all) != len(changes)+1 {
 		t.Errorf("listed %d, %v", len(all), err)
 	}
+}
+
+// D-544: a fleet comes for a job whose time is far in the past, and for none that is due never, as a worker does.
+func TestCorruptTimesOfAStore(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		past, never := "'-infinity'", "'infinity'"
+		switch e.Name {
+		case "sqlite":
+			past, never = "-9223372036854775808", "9223372036854775807"
+		case "sqlserver":
+			past, never = "'0001-01-01'", "'9999-12-31'"
+		}
+		f.put(f.hourly())
+		for at, due := range map[string]bool{past: true, never: false} {
+			f.set(name, "due_at = "+at)
+			polled, _, err := engine.Get(t.Context(), f.db, op.FleetPoll{Queues: []string{outbox.DefaultQueue}})
+			if err != nil || due != (polled.Micros != nil && *polled.Micros <= 0) {
+				t.Errorf("%s: %v, %v", at, worker.Value(polled.Micros), err)
+			}
+			next, is, err := f.source().NextDue(t.Context())
+			if err != nil || due != (is && next <= 0) {
+				t.Errorf("%s: next due %v, %v, %v", at, next, is, err)
+			}
+			if waiting, err := engine.Query(t.Context(), f.db, op.HealthWaiting{}); err != nil || due != (len(waiting) == 1) {
+				t.Errorf("%s: waiting %+v, %v", at, waiting, err)
+			}
+			if n, _, err := engine.Get(t.Context(), f.db, op.BacklogCounts{Most: 10}); err != nil || due != (n.JobsDue == 1) {
+				t.Errorf("%s: counts %+v, %v", at, n, err)
+			}
+		}
+	})
 }

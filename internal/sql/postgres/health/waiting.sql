@@ -9,8 +9,8 @@ SELECT 'queue' AS kind, l.queue, l.id AS lane, pawl.micros(h.at) AS at, h.lo AS 
     ORDER BY r.at, r.lo LIMIT 1) h
  WHERE l.kind <> 2 AND NOT pawl.paused(l.queue)
 UNION ALL (
-SELECT 'timers', '', 0, pawl.micros(t.at), t.id, pawl.micros(@began - t.at), t.topic
+SELECT 'timers', '', 0, pawl.micros(greatest(t.at, 'epoch')), t.id, pawl.micros(@began - greatest(t.at, 'epoch')), t.topic
   FROM pawl.timer t WHERE t.status = 0 AND t.at <= @began ORDER BY t.at, t.id LIMIT 1)
 UNION ALL (
-SELECT 'jobs', '', 0, pawl.micros(j.due_at), 0, pawl.micros(@began - j.due_at), j.name
-  FROM pawl.job j WHERE j.due_at IS NOT NULL AND isfinite(j.due_at) AND j.enabled AND j.due_at <= @began ORDER BY j.due_at LIMIT 1)
+SELECT 'jobs', '', 0, pawl.micros(greatest(j.due_at, 'epoch')), 0, pawl.micros(@began - greatest(j.due_at, 'epoch')), j.name
+  FROM pawl.job j WHERE j.due_at IS NOT NULL AND j.enabled AND j.due_at <= @began ORDER BY j.due_at LIMIT 1)

@@ -11,7 +11,5 @@ SELECT pawl.elapsed(@now, MIN(f.at)) AS micros, (SELECT m.phase FROM pawl.move m
   SELECT MIN(r.at) AS at FROM pawl.outbox_lane l CROSS APPLY (SELECT TOP (1) x.at FROM pawl.outbox_ready x pawl.unlocked() WHERE x.lane = l.id ORDER BY x.at) r
    WHERE l.queue IN (SELECT o.queue FROM @OF o) AND l.kind <> 2 AND NOT pawl.paused(l.queue)
   UNION ALL SELECT MIN(c.locked_until) FROM pawl.outbox_claimed c pawl.unlocked()
-  UNION ALL SELECT MIN(t.at) FROM pawl.timer t pawl.unlocked() WHERE t.status = 0
-  UNION ALL SELECT MIN(t.locked_until) FROM pawl.timer t pawl.unlocked() WHERE t.status = 1
-  UNION ALL SELECT MIN(j.due_at) FROM pawl.job j pawl.unlocked() WHERE j.due_at IS NOT NULL AND j.enabled = 1
+  UNION ALL SELECT pawl.next_timer() UNION ALL SELECT pawl.next_job()
   UNION ALL SELECT MIN(b.at) FROM pawl.outbox_bulk b pawl.unlocked() WHERE b.ended_at IS NULL) f

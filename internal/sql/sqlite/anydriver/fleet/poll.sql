@@ -5,7 +5,5 @@ SELECT min(at) - @now AS micros, (SELECT m.phase FROM pawl.move m) AS phase,
   SELECT (SELECT min(r.at) FROM pawl.outbox_ready r WHERE r.lane = l.id) AS at FROM pawl.outbox_lane l
            WHERE l.queue IN (SELECT value FROM json_each(@queues)) AND l.kind <> 2 AND NOT pawl.paused(l.queue)
   UNION ALL SELECT min(locked_until) FROM pawl.outbox_claim
-  UNION ALL SELECT min(at) FROM pawl.timer INDEXED BY pawl.timer_pending WHERE status = 0
-  UNION ALL SELECT min(locked_until) FROM pawl.timer INDEXED BY pawl.timer_claimed WHERE status = 1
-  UNION ALL SELECT (SELECT j.due_at FROM pawl.job j INDEXED BY pawl.job_due WHERE j.due_at IS NOT NULL AND j.enabled ORDER BY j.due_at LIMIT 1)
+  UNION ALL SELECT pawl.next_timer() UNION ALL SELECT pawl.next_job()
   UNION ALL SELECT min(at) FROM pawl.outbox_bulk INDEXED BY pawl.outbox_bulk_due WHERE ended_at IS NULL)

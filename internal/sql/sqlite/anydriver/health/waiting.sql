@@ -10,7 +10,7 @@ SELECT 'queue' AS kind, first.queue, first.lane, r.at, r.lo AS id, @now - coales
           AND NOT EXISTS (SELECT 1 FROM pawl.outbox_pause p WHERE p.kind = 'topic' AND p.name = m.topic AND NOT p.ending) LIMIT 1) AS topic
   FROM first CROSS JOIN pawl.outbox_ready r ON r.lo = first.lo
 UNION ALL SELECT * FROM (
-SELECT 'timers', '', 0, at, id, @now - at, topic FROM pawl.timer INDEXED BY pawl.timer_pending WHERE status = 0 AND at <= @now ORDER BY at, id LIMIT 1)
+SELECT 'timers', '', 0, at, id, @now - max(0, at), topic FROM pawl.timer INDEXED BY pawl.timer_pending WHERE status = 0 AND at <= @now ORDER BY at, id LIMIT 1)
 UNION ALL SELECT * FROM (
-SELECT 'jobs', '', 0, due_at, 0, @now - due_at, name FROM pawl.job INDEXED BY pawl.job_due
+SELECT 'jobs', '', 0, due_at, 0, @now - max(0, due_at), name FROM pawl.job INDEXED BY pawl.job_due
  WHERE due_at IS NOT NULL AND enabled AND due_at <= @now ORDER BY due_at LIMIT 1)

@@ -1,0 +1,1 @@
+SELECT pawl.elapsed(@now, pawl.next_job()) AS micros

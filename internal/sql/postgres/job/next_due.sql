@@ -1,2 +1,0 @@
-SELECT pawl.micros((SELECT CASE WHEN isfinite(x.at) THEN x.at WHEN x.at < @now THEN @now END
-  FROM (SELECT min(j.due_at) AS at FROM pawl.job j WHERE j.due_at IS NOT NULL AND j.enabled) x) - @now) AS micros
