@@ -6,7 +6,6 @@ package pause
 import (
 	"context"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"github.com/bravellian/pawl/internal/audit"
@@ -44,7 +43,7 @@ type Pause struct {
 type Pauses struct {
 	db   engine.DB
 	log  *slog.Logger
-	seen atomic.Pointer[subject.Set] // what was paused at the last Refresh
+	seen subject.Latest // what was paused at the last Refresh
 }
 
 // New returns the pauses of a database.
@@ -120,19 +119,17 @@ func (p *Pauses) Refresh(ctx context.Context) error {
 	return err
 }
 
-func (p *Pauses) look(ctx context.Context) ([]Pause, error) {
-	all, err := p.List(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var now *subject.Set
-	for _, one := range all {
-		if !one.Ending {
-			now = now.Add(one.Kind, one.Name)
+func (p *Pauses) look(ctx context.Context) (all []Pause, err error) {
+	err = p.seen.Read(func() (now *subject.Set, err error) {
+		all, err = p.List(ctx)
+		for _, one := range all {
+			if !one.Ending {
+				now = now.Add(one.Kind, one.Name)
+			}
 		}
-	}
-	p.seen.Store(now)
-	return all, nil
+		return now, err
+	})
+	return all, err
 }
 
 // RefreshAndUnpark is Refresh for workers: it also puts back some of the messages that are still
@@ -155,7 +152,7 @@ func (p *Pauses) RefreshAndUnpark(ctx context.Context) error {
 
 // Of returns whether a message of a topic may start in a queue, as of the last Refresh.
 func (p *Pauses) Of(queue, topic string) worker.PauseState {
-	now := p.seen.Load()
+	now := p.seen.Set()
 	switch {
 	case now.HasQueue(queue):
 		return worker.QueuePaused

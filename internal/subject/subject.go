@@ -4,6 +4,8 @@ package subject
 import (
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/limits"
@@ -61,3 +63,33 @@ func (s *Set) HasQueue(name string) bool { return s != nil && s.queues[name] }
 func (s *Set) HasTopic(name string) bool {
 	return s != nil && (s.topics[name] || slices.ContainsFunc(s.prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) }))
 }
+
+// Latest is the set that was read last. Loops of several queues read at the same time: what a read found
+// that began before another and ends after it is older, and is dropped. It is safe for concurrent use.
+type Latest struct {
+	mu          sync.Mutex
+	begun, held uint64 // reads; held is the one whose set is kept
+	set         atomic.Pointer[Set]
+}
+
+// Read reads the set.
+func (l *Latest) Read(read func() (*Set, error)) error {
+	l.mu.Lock()
+	l.begun++
+	own := l.begun
+	l.mu.Unlock()
+	set, err := read()
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if own > l.held {
+		l.held = own
+		l.set.Store(set)
+	}
+	return nil
+}
+
+// Set returns the set, nil before it was read.
+func (l *Latest) Set() *Set { return l.set.Load() }

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"github.com/bravellian/pawl/internal/audit"
@@ -62,7 +61,7 @@ type Holding struct {
 type Limits struct {
 	db   engine.DB
 	log  *slog.Logger
-	seen atomic.Pointer[subject.Set] // what had a limit at the last Refresh
+	seen subject.Latest // what had a limit at the last Refresh
 }
 
 // New returns the limits of a database.
@@ -220,20 +219,17 @@ func (l *Limits) For(ctx context.Context, queue, topic string) (all []Holding, e
 
 // Refresh reads what has limits, for Of.
 func (l *Limits) Refresh(ctx context.Context) error {
-	rows, err := engine.Query(ctx, l.db, op.LimitList{})
-	if err != nil {
-		return err
-	}
-	var now *subject.Set
-	for _, r := range rows {
-		now = now.Add(Kind(r.Kind), r.Name)
-	}
-	l.seen.Store(now)
-	return nil
+	return l.seen.Read(func() (now *subject.Set, err error) {
+		rows, err := engine.Query(ctx, l.db, op.LimitList{})
+		for _, r := range rows {
+			now = now.Add(Kind(r.Kind), r.Name)
+		}
+		return now, err
+	})
 }
 
 // Of reports whether messages of a topic in a queue had a limit at the last Refresh.
 func (l *Limits) Of(queue, topic string) bool {
-	now := l.seen.Load()
+	now := l.seen.Set()
 	return now.HasQueue(queue) || now.HasTopic(topic)
 }
