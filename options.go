@@ -116,12 +116,9 @@ func (o *Options) checkInbox() error {
 		}
 	}
 	return cmp.Or(
-		engine.CheckOption("Lease", o.Inbox.Lease, shortestLease, 0), retained(o.Inbox.Retention), engine.CheckText("Queue", o.Inbox.Queue, limits.Queue, false),
+		engine.CheckOption("Lease", o.Inbox.Lease, worker.MinLease, 0), retained(o.Inbox.Retention), engine.CheckText("Queue", o.Inbox.Queue, limits.Queue, false),
 	)
 }
-
-// shortestLease is the shortest lease of a delivery.
-const shortestLease = time.Second
 
 // outbox returns the options of the outbox.
 func (o *Options) outbox() worker.Options {

@@ -153,7 +153,7 @@ func TestBacklogFails(t *testing.T) {
 	})
 }
 
-// D-535: what was not counted of a paused topic is told of each of its queues.
+// D-535: what was not counted of a paused topic is reported of each of its queues.
 func TestBacklogOfAPausedTopicIsBounded(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)

@@ -272,7 +272,7 @@ func TestRatesOfTopics(t *testing.T) {
 	}
 }
 
-// D-543: who handles a topic is told also where the handler is for a pattern.
+// D-543: who handles a topic is shown also where the handler is for a pattern.
 func TestHandledByPattern(t *testing.T) {
 	f := openEmpty(t)
 	f.check2(f.Outbox.Enqueue(f.ctx(), messageOf("mail")))

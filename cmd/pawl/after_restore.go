@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 )
 
@@ -41,11 +40,7 @@ type restoreResult struct {
 // Run begins a new generation.
 func (c *afterRestoreCmd) Run(ctx context.Context, a *app, g *options) error {
 	return g.eachStore(ctx, a, func(s *store, key string) error {
-		p, err := pawl.New(s, pawl.Options{Logger: silent()})
-		if err != nil {
-			return err
-		}
-		generation, err := p.AfterRestore(ctx)
+		generation, err := s.pawl().AfterRestore(ctx)
 		if err != nil {
 			return err
 		}

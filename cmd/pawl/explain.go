@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 )
@@ -52,13 +51,9 @@ func (c *explainCmd) Run(ctx context.Context, a *app, g *options) error {
 }
 
 func (c *explainCmd) ask(ctx context.Context, s *store) (*admin.Explanation, error) {
-	p, err := pawl.New(s, pawl.Options{Logger: silent()})
-	if err != nil {
-		return nil, err
-	}
 	kinds := make([]admin.Kind, len(c.Kind))
 	for i, k := range c.Kind {
 		kinds[i] = admin.Kind(k)
 	}
-	return p.Explain(ctx, c.ID, kinds...)
+	return s.pawl().Explain(ctx, c.ID, kinds...)
 }

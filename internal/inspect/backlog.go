@@ -48,7 +48,7 @@ type Amount struct {
 	Topic string `json:"topic"`
 	// State is ready (due), scheduled (due later), paused, in_flight (claimed) or failed (for good).
 	State string `json:"state"`
-	// Count is at least 1, or 0 where More tells of messages that were not counted.
+	// Count is at least 1, or 0 if messages were not counted: see More.
 	Count int64 `json:"count"`
 	// Oldest is for how long the oldest of them has been due, of those that are ready or paused.
 	Oldest time.Duration `json:"oldest,omitempty"`

@@ -37,8 +37,12 @@ func (m *mover) close(ctx context.Context) error {
 			return err
 		}
 		err = m.fence(ctx, m.a, engine.Fence{ID: m.id, Place: m.new.Place.Where}, func(ctx context.Context, tx engine.Tx) error {
-			if err := m.noneClaimed(ctx, tx, end); err != nil {
+			some, err := m.claimed(func(c *engine.Call) error { return m.old.DB.DoTx(ctx, tx, c) })
+			switch {
+			case err != nil:
 				return err
+			case some && time.Now().Before(end):
+				return errClaimed
 			}
 			if err := m.endPauses(ctx, tx, pauses); err != nil {
 				return err
@@ -66,10 +70,9 @@ func (m *mover) pause(ctx context.Context) error {
 
 // drain waits until nothing is claimed, or the end.
 func (m *mover) drain(ctx context.Context, end time.Time) error {
-	claims := table(m.tables, "outbox_claim")
 	for time.Now().Before(end) {
-		rows, err := m.a.TableRows(ctx, claims, nil, 1)
-		if err != nil || len(rows) == 0 {
+		some, err := m.claimed(func(c *engine.Call) error { return m.old.DB.Read(ctx, c) })
+		if err != nil || !some {
 			return err
 		}
 		if err := engine.Sleep(ctx, drainPoll); err != nil {
@@ -79,17 +82,17 @@ func (m *mover) drain(ctx context.Context, end time.Time) error {
 	return nil
 }
 
-// noneClaimed returns errClaimed while something is claimed, until the end.
-func (m *mover) noneClaimed(ctx context.Context, tx engine.Tx, end time.Time) error {
-	if !time.Now().Before(end) {
+// claimed reports whether messages of the old database are claimed, those that cannot be read
+// included. ask runs the call.
+func (m *mover) claimed(ask func(c *engine.Call) error) (some bool, err error) {
+	list := op.OutboxListClaimed{OutboxFilter: op.OutboxFilter{Before: math.MaxInt64, Most: 1, Bare: true}}
+	c := engine.Each(list, func(*op.OutboxItem, error) error {
+		some = true
 		return nil
-	}
-	var one op.OutboxItem
-	claimed := engine.One(op.OutboxListClaimed{OutboxFilter: op.OutboxFilter{Before: math.MaxInt64, Most: 1, Bare: true}}, &one)
-	if err := m.old.DB.DoTx(ctx, tx, claimed); err != nil || claimed.N == 0 {
-		return err
-	}
-	return errClaimed
+	})
+	c.Reset = func() { some = false }
+	err = ask(c)
+	return some, err
 }
 
 // pauseQueues pauses the queues that are not paused.

@@ -13,6 +13,7 @@ import (
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/move"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/job"
@@ -288,17 +289,17 @@ type early struct {
 	times int
 }
 
-func (e *early) TableRows(ctx context.Context, t *engine.Table, above []any, n int) ([][]any, error) {
-	if t.Name != "outbox_claim" {
-		return e.failing.TableRows(ctx, t, above, n)
+func (e *early) Read(ctx context.Context, c *engine.Call) error {
+	if _, ok := c.Operation.(op.OutboxListClaimed); !ok {
+		return e.failing.Read(ctx, c)
 	}
 	switch e.times++; e.times {
 	case 1:
-		return nil, nil
+		return nil
 	case 2:
 		e.next()
 	}
-	return e.failing.TableRows(ctx, t, above, n)
+	return e.failing.Read(ctx, c)
 }
 
 // closing calls a function before the store is closed.

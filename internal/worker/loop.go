@@ -113,14 +113,14 @@ const MaxBatch = 1000
 // DefaultConcurrency is how many handlers run at once, unless Config says otherwise.
 const DefaultConcurrency = 64
 
-// minLease is the shortest lease.
-const minLease = time.Second
+// MinLease is the shortest lease.
+const MinLease = time.Second
 
 // Validate returns an error that names the first invalid field.
 func (c *Config[M]) Validate() error {
 	return cmp.Or(
 		engine.CheckOption("Concurrency", c.Concurrency, 1, 0), engine.CheckOption("BatchSize", c.BatchSize, 1, MaxBatch),
-		engine.CheckOption("Lease", c.Lease, minLease, 0), engine.CheckOption("PollMin", c.PollMin, 1, 0), engine.CheckOption("PollMax", c.PollMax, 1, 0),
+		engine.CheckOption("Lease", c.Lease, MinLease, 0), engine.CheckOption("PollMin", c.PollMin, 1, 0), engine.CheckOption("PollMax", c.PollMax, 1, 0),
 		engine.CheckOption("FlushDelay", c.FlushDelay, 1, 0), engine.CheckOption("Grace", c.Grace, 1, 0),
 	)
 }

@@ -66,7 +66,7 @@ func (o *Options) Validate() error {
 	}
 	return cmp.Or(
 		engine.CheckOption("MaxPayload", o.MaxPayload, 1, 0), engine.CheckOption("Concurrency", o.Concurrency, 1, 0),
-		engine.CheckOption("BatchSize", o.BatchSize, 1, MaxBatch), engine.CheckOption("Lease", o.Lease, minLease, 0),
+		engine.CheckOption("BatchSize", o.BatchSize, 1, MaxBatch), engine.CheckOption("Lease", o.Lease, MinLease, 0),
 		engine.CheckOption("PriorityWait", o.PriorityWait, 1, 0), engine.CheckOption("PollInterval", o.PollInterval, 1, 0), engine.CheckOption("Grace", o.Grace, 1, 0),
 		engine.CheckOption("Retention", o.Retention, 1, 0), engine.CheckOption("KeptAttempts", o.KeptAttempts, 1, maxKeptAttempts),
 		engine.CheckText("Worker", o.Worker, maxWorker, false),
