@@ -125,7 +125,7 @@ const (
 INSERT INTO pawl_bench.outbox_ready (lane, at, lo, n)
 SELECT r.lane, coalesce(r.at, clock_timestamp()), r.lo, r.n
   FROM pawl_bench.outbox_wake($9::text[]) w, unnest($10::int8[], $11::timestamptz[], $12::int8[], $13::int8[]) r(lane, at, lo, n)`
-	bareClaim = `SELECT id, message_id, topic, payload FROM pawl_bench.outbox_claim_runs($1, $2, $3, $4, $5, '-infinity')`
+	bareClaim = `SELECT id, message_id, topic, payload FROM pawl_bench.outbox_claim_queue($1, $2, $3, $4, $5, '-infinity')`
 	bareAck   = `SELECT pawl_bench.outbox_ack_runs($1, $2, $3, $4)`
 )
 

@@ -298,7 +298,7 @@ func TestClaimSkipsWhatAnotherClaimHolds(t *testing.T) {
 	enginetest.Must(t, err)
 	defer other.Rollback()
 	var n int
-	enginetest.Must(t, other.QueryRow(p.Names.Render(`SELECT count(*) FROM pawl.outbox_claim_runs('default', gen_random_uuid(), '1 hour', 5, 3, '-infinity')`)).Scan(&n))
+	enginetest.Must(t, other.QueryRow(p.Names.Render(`SELECT count(*) FROM pawl.outbox_claim_queue('default', gen_random_uuid(), '1 hour', 5, 3, '-infinity')`)).Scan(&n))
 	if n != 5 {
 		t.Fatalf("the other claimed %d of 5", n)
 	}

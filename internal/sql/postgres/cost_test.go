@@ -84,7 +84,7 @@ func TestWriteAheadLogOfAMessage(t *testing.T) {
 	})
 	owner := enginetest.Token()
 	wantLogged(t, pg.Pool(), "claimed by the hundred", 3, 100, 15, func() (string, []any) {
-		return "SELECT * FROM " + db.Table("outbox_claim_runs") + "($1, $2, '1 h', 100, 1, '-infinity')", []any{enginetest.Queue, owner}
+		return "SELECT * FROM " + db.Table("outbox_claim_queue") + "($1, $2, '1 h', 100, 1, '-infinity')", []any{enginetest.Queue, owner}
 	})
 	rows, err := pg.Pool().Query(t.Context(), "SELECT lo, n FROM "+db.Table("outbox_claim"))
 	enginetest.Must(t, err)

@@ -76,11 +76,11 @@ func fillOf(value string) string { return fmt.Sprintf(of, value) }
 // hots are calls of every routine that takes a list or works on many rows.
 func hots() []hot {
 	return []hot{
-		{name: "claim", fill: []string{"message", "ready"}, call: `outbox_claim_runs('default', $owner, '1 h', 100, 100, '-infinity')`, fixed: true},
-		{name: "claim of a run", fill: []string{"message", "run"}, call: `outbox_claim_runs('default', $owner, '1 h', 100, 1, '-infinity')`, fixed: true},
-		{name: "claim all", fill: []string{"message", "ready"}, call: `outbox_claim_runs('default', $owner, '1 h', $n, $n, '-infinity')`},
-		{name: "claim suspects", fill: []string{"message", "ready", "suspect"}, call: `outbox_claim_suspects('default', $owner, '1 h', 100)`, fixed: true},
-		{name: "claim limited", fill: []string{"message", "ready", "limit"}, call: `outbox_claim_runs('default', $owner, '1 h', 1000, 1000, '-infinity')`},
+		{name: "claim", fill: []string{"message", "ready"}, call: `outbox_claim_queue('default', $owner, '1 h', 100, 100, '-infinity')`, fixed: true},
+		{name: "claim of a run", fill: []string{"message", "run"}, call: `outbox_claim_queue('default', $owner, '1 h', 100, 1, '-infinity')`, fixed: true},
+		{name: "claim all", fill: []string{"message", "ready"}, call: `outbox_claim_queue('default', $owner, '1 h', $n, $n, '-infinity')`},
+		{name: "claim suspects", fill: []string{"message", "ready", "suspect"}, call: `outbox_claim_queue_suspects('default', $owner, '1 h', 100)`, fixed: true},
+		{name: "claim limited", fill: []string{"message", "ready", "limit"}, call: `outbox_claim_queue('default', $owner, '1 h', 1000, 1000, '-infinity')`},
 		{name: "sequence", fill: []string{"message", "ready", "ordered"}, call: `outbox_sequence('default', 100)`, fixed: true},
 		{name: "sequence a run", fill: []string{"message", "run", "ordered"}, call: `outbox_sequence('default', 100)`, fixed: true},
 		{name: "sequence what was due later", fill: []string{"message", "ready", "ordered", "later"}, call: `outbox_sequence('default', 100)`, fixed: true},

@@ -12,7 +12,7 @@ import (
 
 // A claim uses two values that the last claim measured: how long runs are at the moment, and
 // where the live part of the index begins, the mark. A claim that is not full also reads what
-// is below the mark, in the same statement (see outbox_claim_runs), so nothing is missed; but
+// is below the mark, in the same statement (see outbox_claim_queue), so nothing is missed; but
 // a full one may leave older messages below it: with a due time in the past, released,
 // committed late. Therefore only claims of the worker loop, which claims again at once, start
 // at the mark, and not all of them do.

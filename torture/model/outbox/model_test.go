@@ -100,7 +100,7 @@ type known struct {
 	retry     int
 	owner     outbox.OwnerToken
 	until     time.Time
-	suspect   int // as in the database: see outbox_claim_suspects
+	suspect   int // as in the database: see outbox_claim_queue_suspects
 	lastError string
 	redrives  int
 	ended     time.Time           // acked or discarded

@@ -12,7 +12,7 @@ DECLARE
   v_until timestamptz;
   v_alone boolean;
 BEGIN
-  -- As in outbox_claim_suspects, a run at a time.
+  -- As in outbox_claim_queue_suspects, a run at a time.
   v_ids := ARRAY(
     SELECT s.id FROM (
       SELECT r.id, row_number() OVER w AS k, min(q.suspect) OVER w AS most

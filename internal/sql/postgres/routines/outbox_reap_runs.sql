@@ -1,5 +1,5 @@
 -- Put up to p_runs runs whose lease has expired back into ready. One of their messages may
--- have ended the worker's process, so they are suspects: see outbox_claim_suspects. Only one
+-- have ended the worker's process, so they are suspects: see outbox_claim_queue_suspects. Only one
 -- that was claimed alone as a suspect has failed an attempt (D-12). Ids whose messages were deleted
 -- from the table by hand are left out: nobody settles them, and they would be claimed again and again.
 CREATE OR REPLACE FUNCTION pawl.outbox_reap_runs(p_runs integer, p_keep integer DEFAULT 5) RETURNS bigint LANGUAGE plpgsql VOLATILE

@@ -1,5 +1,5 @@
 -- Claim up to p_n due timers under a lease, for programs that fire them themselves: suspects,
--- as in outbox_claim_suspects, or others.
+-- as in outbox_claim_queue_suspects, or others.
 CREATE OR REPLACE FUNCTION pawl.timer_claim_rows(p_owner uuid, p_lease interval, p_n integer)
 RETURNS TABLE (id bigint, timer_id uuid, key text, status smallint, due_time timestamptz, at timestamptz, retry_count integer, owner uuid, locked_until timestamptz,
   lane bigint, topic text, correlation_id text, headers text, payload bytea, created_at timestamptz, processed_at timestamptz, last_error text)
