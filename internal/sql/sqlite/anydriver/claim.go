@@ -106,27 +106,27 @@ func claimRegular(t *txn, c claimRequest) error {
 }
 
 // claim claims messages of a lane, and returns how many.
-func (l *queueLane) claim(t *txn, c claimRequest) (total int64, err error) {
+func (l *queueLane) claim(t *txn, c claimRequest) (int64, error) {
 	runs, err := takeLane(t, l.ID, c.most)
 	if err != nil {
 		return 0, err
 	}
+	return l.hold(t, c, runs)
+}
+
+// hold puts runs under lease, returns their messages to the caller, and how many there are.
+func (l *queueLane) hold(t *txn, c claimRequest, runs []run) (total int64, err error) {
 	for _, r := range runs {
-		if err := l.hold(t, c, r); err != nil {
+		r.LockedUntil = c.until
+		if err := toClaim(t, r, c.owner); err != nil {
+			return 0, err
+		}
+		if err := t.ask(outboxClaimMessages{Lo: r.Lo, End: r.end(), Retry: r.Retry, Queue: c.queue, Priority: l.Priority, LockedUntil: r.LockedUntil}, c.each); err != nil {
 			return 0, err
 		}
 		total += r.N
 	}
 	return total, nil
-}
-
-// hold puts a run under lease and returns its messages to the caller.
-func (l *queueLane) hold(t *txn, c claimRequest, r run) error {
-	r.LockedUntil = c.until
-	if err := toClaim(t, r, c.owner); err != nil {
-		return err
-	}
-	return t.ask(outboxClaimMessages{Lo: r.Lo, End: r.end(), Retry: r.Retry, Queue: c.queue, Priority: l.Priority, LockedUntil: r.LockedUntil}, c.each)
 }
 
 // claimableLanes returns the lanes from which a claim takes, those of limits last, after messages

@@ -19,6 +19,7 @@ type limitedClaim struct {
 	t *txn
 	claimRequest
 	ofQueue limitOf
+	open    []queueLane // of no limit, in order of priority
 	lanes   []queueLane // of limits
 	yielded []int64     // those that left their places to other queues
 	moved   moved
@@ -44,11 +45,11 @@ func (m *moved) has(topic string) bool {
 	return slices.Contains(m.topics, topic) || slices.ContainsFunc(m.prefixes, func(prefix string) bool { return strings.HasPrefix(topic, prefix) })
 }
 
-func newLimitedClaim(t *txn, c claimRequest, lanes []queueLane) (*limitedClaim, []queueLane, error) {
+func newLimitedClaim(t *txn, c claimRequest, lanes []queueLane) (*limitedClaim, error) {
 	l := &limitedClaim{t: t, claimRequest: c}
 	var err error
 	if l.ofQueue, l.most, err = room(t, "queue", c.queue, c.most); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	err = each(t, limitTopics{}, func(n *named) error {
 		l.moved.add(n)
@@ -61,46 +62,69 @@ func newLimitedClaim(t *txn, c claimRequest, lanes []queueLane) (*limitedClaim, 
 	for k > 0 && lanes[k-1].Kind == int64(engine.Limited) {
 		k--
 	}
-	l.lanes = lanes[k:]
-	return l, lanes[:k], err
+	l.open, l.lanes = lanes[:k], lanes[k:]
+	return l, err
 }
 
 // claimWithin claims what limits allow: of half the messages of topics with limits first, then
 // others, then of what room is left, so that neither keeps the other from being claimed unless its
 // priority does.
 func claimWithin(t *txn, c claimRequest, lanes []queueLane) error {
-	l, open, err := newLimitedClaim(t, c, lanes)
+	l, err := newLimitedClaim(t, c, lanes)
 	if err != nil {
 		return err
 	}
-	all := l.lanes
-	if l.lanes, err = l.first(open); err != nil {
-		return err
-	}
-	if err := l.limited((l.most + rand.Int64N(2)) / 2); err != nil {
-		return err
-	}
-	l.lanes = all
-	if err := lateFirst(t, open, c.wait); err != nil {
-		return err
-	}
-	for i := range open {
-		if err := l.unlimited(&open[i]); err != nil {
-			return err
-		}
-	}
-	if err := l.limited(l.most); err != nil {
-		return err
-	}
-	if _, err := t.do(limitAsk{Queue: c.queue, Room: l.most}); err != nil {
-		return err
-	}
-	for _, lane := range l.yielded {
-		if _, err := t.do(limitUnask{Lane: lane}); err != nil {
+	for _, part := range []func() error{l.claimFirst, l.claimOpen, l.claimRest, l.ask} {
+		if err := part(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// claimFirst claims of half the messages those in lanes of limits whose priority is not behind that of
+// what else may be claimed, or whose oldest message has been due for longer than the claim says.
+func (l *limitedClaim) claimFirst() error {
+	top := int64(math.MaxInt64)
+	for _, o := range l.open {
+		head, err := pick(l.t, o.ID, 1)
+		if err != nil {
+			return err
+		}
+		if len(head) > 0 {
+			top = o.Priority
+			break
+		}
+	}
+	behind := func(lane queueLane) bool { return lane.Priority > top && (lane.Head == nil || *lane.Head >= l.late()) }
+	return l.claimLanes(slices.DeleteFunc(slices.Clone(l.lanes), behind), (l.most+rand.Int64N(2))/2)
+}
+
+// claimOpen claims messages that no topic's limit holds for.
+func (l *limitedClaim) claimOpen() error {
+	if err := lateFirst(l.t, l.open, l.wait); err != nil {
+		return err
+	}
+	for i := range l.open {
+		if err := l.claimOthers(&l.open[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// claimRest claims from all lanes of limits.
+func (l *limitedClaim) claimRest() error { return l.claimLanes(l.lanes, l.most) }
+
+// ask records which lanes of limits wait for a place: none that left its place to another queue.
+func (l *limitedClaim) ask() error {
+	_, err := l.t.do(limitAsk{Queue: l.queue, Room: l.most})
+	for _, lane := range l.yielded {
+		if err == nil {
+			_, err = l.t.do(limitUnask{Lane: lane})
+		}
+	}
+	return err
 }
 
 // late returns when what has been due since before then goes first, whatever its priority.
@@ -140,87 +164,55 @@ func (l *limitedClaim) yields(lane *queueLane) (bool, error) {
 	return ahead, err
 }
 
-// first returns the lanes of limits whose priority is not behind that of what else may be claimed, or
-// whose oldest message has been due for longer than the claim says.
-func (l *limitedClaim) first(open []queueLane) (lanes []queueLane, err error) {
-	top := int64(math.MaxInt64)
-	for _, o := range open { // in order of priority
-		head, err := pick(l.t, o.ID, 1)
-		if err != nil {
-			return nil, err
-		}
-		if len(head) > 0 {
-			top = o.Priority
-			break
-		}
-	}
-	for _, one := range l.lanes {
-		if one.Priority <= top || one.Head != nil && *one.Head < l.late() {
-			lanes = append(lanes, one)
-		}
-	}
-	return lanes, nil
-}
-
-// limited claims messages of topics with limits.
-func (l *limitedClaim) limited(most int64) error {
-	slices.SortStableFunc(l.lanes, l.compare)
-	for i := range l.lanes {
-		if most <= 0 {
-			break
-		}
-		lane := &l.lanes[i]
-		ahead, err := l.yields(lane)
+// claimLanes claims messages from lanes of limits, at most so many.
+func (l *limitedClaim) claimLanes(lanes []queueLane, most int64) error {
+	slices.SortStableFunc(lanes, l.compare)
+	for i := 0; i < len(lanes) && most > 0; i++ {
+		n, err := l.claimLane(&lanes[i], most)
 		if err != nil {
 			return err
 		}
-		if ahead {
-			continue
-		}
-		limit, n, err := room(l.t, "topic", lane.Topic, most)
-		if err != nil {
-			return err
-		}
-		if n <= 0 {
-			continue
-		}
-		runs, err := takeLane(l.t, lane.ID, n)
-		if err != nil {
-			return err
-		}
-		got, err := l.take(lane, runs, &limit)
-		if err != nil {
-			return err
-		}
-		most -= got
+		most -= n
 	}
 	return nil
 }
 
-// take puts runs under lease, and returns how many messages they have.
-func (l *limitedClaim) take(lane *queueLane, runs []run, limit *limitOf) (int64, error) {
-	var ids []int64
-	for _, r := range runs {
-		if err := lane.hold(l.t, l.claimRequest, r); err != nil {
-			return 0, err
-		}
-		for id := r.Lo; id < r.end(); id++ {
-			ids = append(ids, id)
-		}
-	}
-	l.most -= int64(len(ids))
-	if err := limit.use(l.t, ids); err != nil {
+// claimLane claims what the limit of a lane allows, and returns how many messages, none if the places
+// are left to another queue.
+func (l *limitedClaim) claimLane(lane *queueLane, most int64) (int64, error) {
+	if ahead, err := l.yields(lane); err != nil || ahead {
 		return 0, err
 	}
-	return int64(len(ids)), l.ofQueue.use(l.t, ids)
+	limit, n, err := room(l.t, "topic", lane.Topic, most)
+	if err != nil || n <= 0 {
+		return 0, err
+	}
+	runs, err := takeLane(l.t, lane.ID, n)
+	if err != nil {
+		return 0, err
+	}
+	return l.take(lane, runs, &limit)
+}
+
+// take puts runs under lease, and returns how many messages they have.
+func (l *limitedClaim) take(lane *queueLane, runs []run, limit *limitOf) (int64, error) {
+	n, err := lane.hold(l.t, l.claimRequest, runs)
+	if err != nil {
+		return 0, err
+	}
+	l.most -= n
+	if err := limit.use(l.t, runs, n); err != nil {
+		return 0, err
+	}
+	return n, l.ofQueue.use(l.t, runs, n)
 }
 
 // limitedSteps bounds how long a claim may take that meets many messages of topics with limits.
 const limitedSteps = 20
 
-// unlimited claims messages of topics without limits, and moves the others that it meets to the
-// lanes of their limits.
-func (l *limitedClaim) unlimited(lane *queueLane) error {
+// claimOthers claims messages of an open lane, and moves those of topics with limits that it meets to
+// the lanes of their limits.
+func (l *limitedClaim) claimOthers(lane *queueLane) error {
 	for step := 0; step < limitedSteps && l.most > 0; step++ {
 		runs, err := takeLane(l.t, lane.ID, l.most)
 		if err != nil || len(runs) == 0 {
@@ -285,25 +277,22 @@ func (l *limitedClaim) laneOf(beside *queueLane, topic string, at int64) (int64,
 
 // takeSuspectsWithin is takeSuspects while there are limits.
 func takeSuspectsWithin(t *txn, c claimRequest, lanes []queueLane) (int64, error) {
-	l, open, err := newLimitedClaim(t, c, lanes)
+	l, err := newLimitedClaim(t, c, lanes)
 	if err != nil || l.most <= 0 {
 		return 0, err
 	}
-	for i := range open {
-		if n, err := l.suspects(&open[i], &limitOf{}, l.most); err != nil || n > 0 {
+	for i := range l.open {
+		if n, err := l.suspects(&l.open[i], &limitOf{}, l.most); err != nil || n > 0 {
 			return n, err
 		}
 	}
 	for i := range l.lanes {
 		limit, most, err := room(t, "topic", l.lanes[i].Topic, l.most)
-		if err != nil {
-			return 0, err
+		if err == nil && most > 0 {
+			most, err = l.suspects(&l.lanes[i], &limit, most)
 		}
-		if most <= 0 {
-			continue
-		}
-		if n, err := l.suspects(&l.lanes[i], &limit, most); err != nil || n > 0 {
-			return n, err
+		if err != nil || most > 0 {
+			return most, err
 		}
 	}
 	return 0, nil

@@ -254,22 +254,19 @@ func (l *limitOf) from(now int64) int64 {
 	return max(l.NextAt, now - (l.Burst-1)*l.Period / *l.Rate)
 }
 
-// use counts claimed messages.
-func (l *limitOf) use(t *txn, ids []int64) error {
-	if !l.found || len(ids) == 0 {
-		return nil
-	}
-	if l.Concurrency != nil {
-		for _, id := range ids {
+// use counts n claimed messages, those of runs.
+func (l *limitOf) use(t *txn, runs []run, n int64) error {
+	for _, r := range runs {
+		for id := r.Lo; l.Concurrency != nil && id < r.end(); id++ {
 			if _, err := t.do(limitHold{Kind: l.kind, Name: l.name, ID: id}); err != nil {
 				return err
 			}
 		}
 	}
-	if l.Rate == nil {
+	if l.Rate == nil || n == 0 {
 		return nil
 	}
-	l.NextAt = l.from(t.now) + (int64(len(ids))*l.Period+*l.Rate-1) / *l.Rate
+	l.NextAt = l.from(t.now) + (n*l.Period+*l.Rate-1) / *l.Rate
 	_, err := t.do(limitAdvance{Kind: l.kind, Name: l.name, NextAt: l.NextAt})
 	return err
 }

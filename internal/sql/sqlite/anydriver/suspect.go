@@ -82,7 +82,7 @@ func takeSuspects(t *txn, c claimRequest) (int64, error) {
 			return 0, err
 		}
 		if total > 0 {
-			return total, l.deliver(t, c, picked)
+			return l.hold(t, c, together(picked))
 		}
 	}
 	return 0, nil
@@ -116,16 +116,6 @@ func pickSuspects(t *txn, lane, most int64) (picked []run, total int64, err erro
 		err = toReady(t, rest)
 	}
 	return picked, total, err
-}
-
-// deliver puts suspects under lease and returns their messages to the caller.
-func (l *queueLane) deliver(t *txn, c claimRequest, picked []run) error {
-	for _, r := range together(picked) {
-		if err := l.hold(t, c, r); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // together returns suspects as they are claimed: each knows how many there are.
