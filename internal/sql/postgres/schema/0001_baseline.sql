@@ -20,8 +20,8 @@ CREATE SEQUENCE pawl.outbox_block AS bigint MINVALUE 1 MAXVALUE 34359738367;
 -- Ids of messages that are enqueued through SQL, from 2^47 up.
 CREATE SEQUENCE pawl.outbox_single AS bigint MINVALUE 140737488355328 MAXVALUE 281474976710655;
 
--- A lane is a queue at one priority. Its id is a hash of both, so that a
--- producer knows it without asking.
+-- A lane is a queue at one priority, or of another kind: see docs/claim.md. Its id is a
+-- hash of its name, so that a producer knows it without asking.
 CREATE TABLE pawl.outbox_lane (
   id       bigint PRIMARY KEY,
   queue    text COLLATE "C" NOT NULL,
@@ -55,7 +55,7 @@ CREATE TABLE pawl.outbox_ready (
   lo    bigint NOT NULL UNIQUE,
   n     integer NOT NULL CHECK (n > 0),
   retry integer NOT NULL DEFAULT 0,
-  suspect integer NOT NULL DEFAULT 0, -- above 0: a claim of it expired; it is claimed alone, so many messages at most
+  suspect integer NOT NULL DEFAULT 0, -- above 0: a claim of it expired; it is claimed with other suspects alone, so many messages at most
   PRIMARY KEY (lane, at, lo)
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
 CREATE INDEX ON pawl.outbox_ready (lane, at, lo) WHERE suspect > 0;
@@ -96,8 +96,7 @@ CREATE INDEX ON pawl.outbox_exception (status, id) WHERE status >= 3;
 CREATE TYPE pawl.outbox_run AS (lo bigint, n integer, lane bigint, at timestamptz, retry integer, owner uuid, suspect integer);
 
 -- Joins: see docs/joins.md.
--- Locks are always taken in the same order: what holds a message (by id), then
--- joins (by id); members change only under their join's lock (D-39).
+-- Members change only under their join's lock. The order of locks: see docs/claim.md.
 
 CREATE TABLE pawl.outbox_join (
   join_id          uuid PRIMARY KEY,

@@ -26,8 +26,8 @@ CREATE SEQUENCE pawl.outbox_block AS bigint START WITH 1 INCREMENT BY 1 MINVALUE
 -- Ids of messages that are enqueued through SQL, from 2^47 up.
 CREATE SEQUENCE pawl.outbox_single AS bigint START WITH 140737488355328 INCREMENT BY 1 MINVALUE 140737488355328 MAXVALUE 281474976710655 CACHE 50;
 
--- A lane is a queue at one priority. Its id is a hash of both, so that a
--- producer knows it without asking.
+-- A lane is a queue at one priority, or of another kind: see docs/claim.md. Its id is a
+-- hash of its name, so that a producer knows it without asking.
 CREATE TABLE pawl.outbox_lane (
   id       bigint NOT NULL PRIMARY KEY,
   queue    nvarchar(510) COLLATE Latin1_General_100_BIN2 NOT NULL,
@@ -65,7 +65,7 @@ CREATE TABLE pawl.outbox_ready (
   lo      bigint NOT NULL,
   n       bigint NOT NULL CHECK (n > 0),
   retry   int NOT NULL DEFAULT 0,
-  suspect int NOT NULL DEFAULT 0, -- above 0: a claim of it expired; it is claimed alone, so many messages at most
+  suspect int NOT NULL DEFAULT 0, -- above 0: a claim of it expired; it is claimed with other suspects alone, so many messages at most
   PRIMARY KEY (lane, at, lo) WITH (ALLOW_PAGE_LOCKS = OFF)
 );
 ALTER TABLE pawl.outbox_ready SET (LOCK_ESCALATION = DISABLE);
@@ -110,8 +110,7 @@ ALTER TABLE pawl.outbox_exception SET (LOCK_ESCALATION = DISABLE);
 CREATE INDEX status ON pawl.outbox_exception (status, id) WHERE status >= 3;
 
 -- Joins: see docs/joins.md.
--- Locks are always taken in the same order: what holds a message (by id), then
--- joins (by id); members change only under their join's lock (D-39).
+-- Members change only under their join's lock. The order of locks: see docs/claim.md.
 
 CREATE TABLE pawl.outbox_join (
   seq              bigint IDENTITY NOT NULL PRIMARY KEY, -- a clustered key that grows

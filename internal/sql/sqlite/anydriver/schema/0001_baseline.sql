@@ -23,8 +23,8 @@ CREATE TABLE pawl.outbox_sequence (
 ) STRICT;
 INSERT INTO pawl.outbox_sequence (last, one) VALUES (0, 1);
 
--- A lane is a queue at one priority. Its id is a hash of both, so that a
--- producer knows it without asking.
+-- A lane is a queue at one priority, or of another kind: see docs/claim.md. Its id is a
+-- hash of its name, so that a producer knows it without asking.
 CREATE TABLE pawl.outbox_lane (
   id       INTEGER PRIMARY KEY,
   queue    TEXT NOT NULL,
@@ -60,7 +60,7 @@ CREATE TABLE pawl.outbox_ready (
   lo    INTEGER NOT NULL,
   n     INTEGER NOT NULL CHECK (n > 0),
   retry INTEGER NOT NULL DEFAULT 0,
-  suspect INTEGER NOT NULL DEFAULT 0, -- above 0: a claim of it expired; it is claimed alone, so many messages at most
+  suspect INTEGER NOT NULL DEFAULT 0, -- above 0: a claim of it expired; it is claimed with other suspects alone, so many messages at most
   PRIMARY KEY (lane, at, lo)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX pawl.outbox_ready_lo ON pawl.outbox_ready (lo);
