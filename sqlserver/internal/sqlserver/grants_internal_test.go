@@ -120,7 +120,7 @@ func TestGrants(t *testing.T) {
 			t.Errorf("%s is not what its operations need: run go test ./sqlserver/internal/sqlserver -run TestGrants -update-grants, and look at what it changes: %v", path, err)
 		}
 	}
-	for _, name := range []string{"generation_restored", "audit_purge", "outbox_claim_runs", "outbox_dead", "pause_put"} {
+	for _, name := range []string{"generation_restored", "audit_purge", "outbox_claim_queue", "outbox_dead", "pause_put"} {
 		for _, role := range []engine.Role{engine.RoleProducer, engine.RoleViewer} {
 			if text, err := os.ReadFile("grants/" + string(role) + ".sql"); err != nil || strings.Contains(string(text), "pawl."+name+" ") {
 				t.Errorf("a %s may %s: %v", role, name, err)

@@ -72,11 +72,11 @@ func TestFailedMigrationOnTheWire(t *testing.T) {
 	}{
 		"an error in the schema":            {`outbox_message" (`, aborted, nil, "rollback", true},
 		"one that undid the transaction":    {`outbox_message" (`, ended, nil, "batch", true},
-		"an error in a routine":             {"outbox_claim_runs", aborted, nil, "rollback", true},
+		"an error in a routine":             {"outbox_claim_queue", aborted, nil, "rollback", true},
 		"the lock is not to be had":         {"sp_getapplock", tdstest.Failed(51222, "the lock of migrations was not to be had"), nil, "rollback", false},
 		"an error in the types":             {"timer_list", aborted, nil, "rollback", false},
 		"a table is locked":                 {`outbox_message" (`, tdstest.Failed(1222, "Lock request time out period exceeded."), engine.ErrBusy, "rollback", true},
-		"the connection is cut in between":  {"outbox_claim_runs", tdstest.Dropped(tdstest.Before), engine.ErrConnLost, "batch", true},
+		"the connection is cut in between":  {"outbox_claim_queue", tdstest.Dropped(tdstest.Before), engine.ErrConnLost, "batch", true},
 		"the connection is cut at the end":  {"commit", tdstest.Dropped(tdstest.Before), engine.ErrCommitUnknown, "commit", false},
 		"the commit fails":                  {"commit", tdstest.Failed(3960, "Snapshot isolation transaction aborted."), engine.ErrSerialization, "commit", false},
 		"the right to create is missing":    {"SCHEMA_ID", tdstest.Failed(262, "CREATE SCHEMA permission denied."), nil, "rollback", false},

@@ -1,8 +1,8 @@
 -- claimed_rows()
--- The answer of a claim: the messages of @runs. For other languages, where @text is 1, those
--- that have expired end here and are left out. Where it is null, the runs alone, as a JSON array
--- in @claimed. The runs come first, a message is found by its id.
-IF @text = 1
+-- The answer of a claim, by @answer: N'messages' are those of @runs, N'texts' those for other
+-- languages, of which those that have expired end here and are left out; N'runs' are the runs alone, in
+-- @claimed. The runs come first, a message is found by its id.
+IF @answer = N'texts'
 BEGIN
 SET @now = SYSUTCDATETIME(); -- what has expired while it was claimed has expired
 SET @claimed = (SELECT @owner AS owner, m.id AS lo, 1 AS n, CAST(1 AS bit) AS expired
@@ -14,9 +14,9 @@ SELECT m.id, m.message_id, m.topic, pawl.outbox_text(m.payload) AS payload, m.co
  WHERE coalesce(CASE WHEN m.headers LIKE N'%"pawl-expires"%' THEN pawl.outbox_expiry(m.headers) END, pawl.forever()) > @now
  ORDER BY r.nr, r.at, r.lo, m.id;
 END
-ELSE IF @text = 0
+ELSE IF @answer = N'messages'
 SELECT pawl.message(m), r.retry AS retry_count, @queue AS queue, r.priority, @until AS locked_until
   FROM @runs r INNER LOOP JOIN pawl.outbox_message m ON m.id >= r.lo AND m.id < r.lo + r.n
  ORDER BY r.nr, r.at, r.lo, m.id;
 ELSE
-SET @claimed = (SELECT ROW_NUMBER() OVER (ORDER BY r.nr, r.at, r.lo) AS nr, r.lo, r.n, r.retry, r.priority FROM @runs r ORDER BY r.nr, r.at, r.lo FOR JSON PATH);
+pawl.claimed_runs()

@@ -1,1 +1,1 @@
-EXEC pawl.outbox_claim_runs @queue, @owner, @lease, @most, @versioned, 0, NULL, @wait, NULL, @apart
+EXEC pawl.outbox_claim_queue @queue, @owner, @lease, @most, @versioned, N'messages', NULL, @wait, @apart

@@ -1,1 +1,1 @@
-EXEC pawl.outbox_claim_any_runs @queue, @owner, @lease, @most, @versioned
+EXEC pawl.outbox_claim_any @queue, @owner, @lease, @most, @versioned, N'messages'

@@ -1,1 +1,1 @@
-EXEC pawl.outbox_claim_suspect_runs @queue, @owner, @lease, @most, @versioned
+EXEC pawl.outbox_claim_queue_suspects @queue, @owner, @lease, @most, @versioned, N'messages'

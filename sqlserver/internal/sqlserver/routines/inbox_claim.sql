@@ -16,9 +16,9 @@ EXEC pawl.check_attempts @max_attempts;
 EXEC pawl.check_claim @owner_token, @lease_seconds, @batch_size, @queue;
 SELECT @versioned = d.is_read_committed_snapshot_on FROM sys.databases d WHERE d.name = DB_NAME();
 EXEC pawl.outbox_reap_runs 100;
-EXEC pawl.outbox_claim_suspect_runs @queue, @owner_token, @lease, @most, @versioned, 1, @n OUTPUT, NULL, @claimed OUTPUT;
+EXEC pawl.outbox_claim_queue_suspects @queue, @owner_token, @lease, @most, @versioned, N'runs', 1, @n OUTPUT, @claimed OUTPUT;
 IF @n = 0
-  EXEC pawl.outbox_claim_runs @queue, @owner_token, @lease, @most, @versioned, NULL, @claimed OUTPUT;
+  EXEC pawl.outbox_claim_queue @queue, @owner_token, @lease, @most, @versioned, N'runs', @claimed OUTPUT;
 INSERT INTO @got (nr, id, retries)
 SELECT ROW_NUMBER() OVER (ORDER BY CAST(x."key" AS int), k.i), r.lo + k.i, r.retry
   FROM OPENJSON(@claimed) x CROSS APPLY OPENJSON(x.value) WITH (lo bigint, n bigint, retry int) r INNER JOIN pawl.numbers() k ON k.i < r.n;

@@ -1,6 +1,6 @@
 -- Take up to @most due runs under a lease of @lease microseconds, for programs that run jobs
 -- in a way of their own: a claim like any other, of messages that are runs, suspects (as in
--- outbox_claim_suspect_runs, a run at a time) or others. One that is put back goes to the lane of its
+-- outbox_claim_queue_suspects, a run at a time) or others. One that is put back goes to the lane of its
 -- message: the pause, whose lane it may have been in, may have ended. @ids: the positions of what
 -- was taken, a JSON array of objects with id; null for none.
 CREATE PROCEDURE pawl.job_claim_runs @owner uniqueidentifier, @lease bigint, @most int, @ids nvarchar(max) OUTPUT AS

@@ -10,6 +10,6 @@ pawl.read_committed()
 EXEC pawl.check_claim @owner_token, @lease_seconds, @batch_size, @queue;
 SELECT @versioned = d.is_read_committed_snapshot_on FROM sys.databases d WHERE d.name = DB_NAME();
 EXEC pawl.outbox_reap_runs 100;
-EXEC pawl.outbox_claim_any_runs @queue, @owner_token, @lease, @most, @versioned, 1;
+EXEC pawl.outbox_claim_any @queue, @owner_token, @lease, @most, @versioned, N'texts';
 pawl.end_own()
 END

@@ -1,6 +1,6 @@
 -- Put up to @most runs whose lease has run out back into ready. One of their
 -- messages may have killed the worker, so they are suspects: see
--- outbox_claim_suspect_runs. Only one that was claimed alone as a suspect has failed an
+-- outbox_claim_queue_suspects. Only one that was claimed alone as a suspect has failed an
 -- attempt (D-12). Ids whose messages were deleted from the table by hand are left out: nobody settles them,
 -- and they would be claimed again and again. Returns how many messages.
 CREATE PROCEDURE pawl.outbox_reap_runs @most int, @keep int = 5 AS

@@ -1,5 +1,5 @@
 -- Take up to @most due timers under a lease of @lease microseconds, to fire them in a way of
--- one's own: suspects, as in outbox_claim_suspect_runs, or others. What somebody has locked
+-- one's own: suspects, as in outbox_claim_queue_suspects, or others. What somebody has locked
 -- is passed over; lane lies in no index, so what is picked is the row, and the update waits
 -- for nobody. @ids: the positions of what was taken, a JSON array of objects with id; null
 -- for none.
