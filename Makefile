@@ -172,11 +172,11 @@ test-torture: ## processes under faults, for a minute
 # ARGS="-seed 17 -engine sqlite -faults kill,stop" and others: torture/README.md.
 .PHONY: torture
 torture: ## processes under faults on both engines, for five minutes
-	go run ./torture/cmd/torture -duration 150s $(ARGS)
+	go run ./torture -duration 150s $(ARGS)
 
 .PHONY: torture-long
 torture-long: ## the same for an hour on each engine
-	go run ./torture/cmd/torture -duration 1h $(ARGS)
+	go run ./torture -duration 1h $(ARGS)
 
 .PHONY: test-matrix
 test-matrix: cc static ## every test on PostgreSQL 15, 16, 17 and 18, one after the other

@@ -1,4 +1,6 @@
-package torture
+//go:build linux || darwin
+
+package main
 
 import (
 	"cmp"

@@ -1,22 +1,13 @@
-// Package torture runs producers, workers, claimers and holders of leases as processes on
-// one database, makes faults meanwhile that follow from a seed, and compares afterwards what
-// the processes did with what the database says.
-//
-// It works in rounds: tables are made, processes work while faults happen, the faults end,
-// what is left is worked off, the final state is read, and everything is checked. Faults
-// that take committed work away, a restored backup for instance, have rounds of their own,
-// which are checked knowing what may be lost.
-package torture
+//go:build linux || darwin
+
+package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"time"
 
-	"github.com/bravellian/pawl/torture/internal/load"
 	"github.com/bravellian/pawl/torture/internal/nemesis"
 )
 
@@ -64,14 +55,11 @@ type Options struct {
 	// Pace is the mean time between transactions of a producer; zero: as fast as the workers
 	// keep up.
 	Pace time.Duration
-	// Command starts a process that calls Process.
+	// Command starts a process that calls load.Main.
 	Command []string
 	// Log gets what happens, a line a call.
 	Log func(format string, args ...any)
 }
-
-// Process is what a process of the load does. It returns the exit code.
-func Process(ctx context.Context) int { return load.Main(ctx) }
 
 func (o *Options) defaults() {
 	set := func(n *int, value int) {
@@ -97,9 +85,6 @@ func (o *Options) defaults() {
 // Run runs rounds until the duration is over, and returns what they found. It stops after a
 // round in which something was found. The error is that of a round that could not be run.
 func Run(ctx context.Context, o Options) (*Report, error) {
-	if runtime.GOOS == "windows" {
-		return nil, errors.New("torture: processes cannot be stopped and continued on Windows")
-	}
 	o.defaults()
 	rounds, err := o.rounds()
 	if err != nil {

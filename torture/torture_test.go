@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package torture
+package main
 
 import (
 	"context"
@@ -21,7 +21,7 @@ import (
 // TestMain is also what a process of the load is.
 func TestMain(m *testing.M) {
 	if os.Getenv(load.Variable) != "" {
-		os.Exit(Process(context.Background()))
+		os.Exit(load.Main(context.Background()))
 	}
 	os.Exit(m.Run())
 }

@@ -50,8 +50,7 @@ Examples:
     pawl --db postgres://app@db.example/shop ls --counts
     pawl fleet status --fleet 'dir:tenants/*.db'
     pawl doctor
-    pawl demo
-    pawl torture`
+    pawl demo`
 
 // app is one run of the program.
 type app struct {
@@ -98,14 +97,12 @@ type cli struct {
 	Doctor       doctorCmd       `cmd:"" help:"Examine a database: what is wrong, and what to do about it."`
 	UI           uiCmd           `cmd:"" name:"ui" help:"Serve the dashboard: pages about all of it, for a browser."`
 	Demo         demoCmd         `cmd:"" help:"Run an order service, then ETL runs, kill workers, and count what was lost."`
-	Torture      tortureCmd      `cmd:"" help:"Run processes under faults on a database, and check that nothing is lost or done twice."`
 	Version      versionCmd      `cmd:"" help:"Print the version."`
 	Completion   completionCmd   `cmd:"" help:"Print a script that completes command lines in a shell."`
 	Man          manCmd          `cmd:"" help:"Print the manual page, or write those of all commands."`
 
-	DemoWorker     demoWorkerCmd     `cmd:"" hidden:""`
-	TortureProcess tortureProcessCmd `cmd:"" hidden:""`
-	CompleteWords  completeWordsCmd  `cmd:"" hidden:""`
+	DemoWorker    demoWorkerCmd    `cmd:"" hidden:""`
+	CompleteWords completeWordsCmd `cmd:"" hidden:""`
 }
 
 // options hold for all commands.

@@ -8,7 +8,6 @@ require (
 	github.com/bravellian/pawl/metrics v0.0.0
 	github.com/bravellian/pawl/sink/webhook v0.0.0
 	github.com/bravellian/pawl/sqlserver v0.0.0
-	github.com/bravellian/pawl/torture v0.0.0
 	github.com/google/uuid v1.6.0
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/prometheus/client_golang v1.25.0
@@ -20,7 +19,6 @@ require (
 
 require (
 	code.dny.dev/ssrf v0.3.0 // indirect
-	github.com/anishathalye/porcupine v1.3.1 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect

@@ -195,7 +195,6 @@ func (s *steered) commandLines() []struct {
 			{hostile, "--to", "sqlite:" + filepath.Join(s.dir, "new"), "--fleet", "dir:" + s.dir}, {"a", "--to", hostile, "--fleet", "dir:" + s.dir},
 			{"a", "--drain", "0s", "--to", "sqlite:" + filepath.Join(s.dir, "new\x1b[2J"), "--fleet", "dir:" + s.dir}, {"a", "--give-up", "--to", "sqlite:" + filepath.Join(s.dir, "new\x1b[2J"), "--fleet", "dir:" + s.dir},
 		}},
-		{"torture", [][]string{{hostile}, {"--seed", hostile}}},
 		{"version", [][]string{{}, {hostile}}},
 		{"completion", [][]string{{hostile}}},
 		{"man", [][]string{{filepath.Join(s.dir, "man")}}},

@@ -99,7 +99,8 @@ func (s *Slot) start() (*exec.Cmd, *os.File, error) {
 	defer r.Close()
 	// Not bound to a context: processes are ended by Kill.
 	cmd := exec.Command(s.crew.Command[0], s.crew.Command[1:]...) //nolint:noctx // see above
-	cmd.Env = append(os.Environ(), load.Variable+"="+string(text))
+	// SQLite's temporary files stay where a process is killed: they go with the round's folder.
+	cmd.Env = append(os.Environ(), load.Variable+"="+string(text), "SQLITE_TMPDIR="+s.crew.Dir)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = r, log, log
 	apart(cmd)
 	if err := cmd.Start(); err != nil {
