@@ -6,39 +6,11 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"time"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/move"
 )
-
-// Errors of Move. None has changed anything.
-var (
-	// ErrNotEmpty is returned when the new database holds a store already.
-	ErrNotEmpty = move.ErrNotEmpty
-	// ErrOtherMove is returned while the store, or the new database, is part of another move.
-	ErrOtherMove = move.ErrOther
-	// ErrMoveOver is returned when a move is to be given up that is over.
-	ErrMoveOver = move.ErrOver
-)
-
-// MoveOptions adjust a move. The zero value is right for most programs.
-type MoveOptions struct {
-	// Drain is how long to wait for what handlers are at before nobody can write to the store
-	// any more, default 30 s. What is still claimed then is handled again in the new database
-	// once its lease has expired. Below 0: not at all.
-	Drain time.Duration
-	// Switch is called when all is copied and nobody can write to either database: the place to
-	// change the list of databases and to move what else belongs to the store. After an error
-	// Move can be called again. May be nil.
-	Switch func(ctx context.Context) error
-}
-
-// MoveReport says what a move did.
-type MoveReport struct {
-	Rows   map[string]int64 // that were copied, by table
-	Closed time.Duration    // how long nobody could write to the store
-}
 
 // Move takes all that a store holds to another database, of whichever engine, which it
 // migrates: messages with their payloads and attempts, those that are done as far as they are
@@ -53,30 +25,34 @@ type MoveReport struct {
 // them once no list has the old address.
 //
 // After an error, or after it was killed, call it again: it goes on where it was. GiveUpMove
-// takes the store back. Errors: ErrUnknownStore, ErrNotEmpty, ErrOtherMove, pawl.ErrInvalid.
-func (f *Fleet) Move(ctx context.Context, key string, to Database, opts MoveOptions) (MoveReport, error) {
+// takes the store back. Errors: ErrUnknownStore, pawl.ErrInvalid, move.ErrNotEmpty, move.ErrOther.
+//
+// It is for the command line: a program that moves stores would have to be at hand for as long as
+// the old address is listed.
+func (f *Fleet) Move(ctx context.Context, _ access.Key, key string, to Database, opts move.Options) (move.Report, error) {
 	old, new, release, err := f.sides(ctx, key, to)
 	if err != nil {
-		return MoveReport{}, err
+		return move.Report{}, err
 	}
 	defer release()
 	if err := new.DB.Migrate(ctx); err != nil {
-		return MoveReport{}, fmt.Errorf("the new database of store %q: %w", key, err)
+		return move.Report{}, fmt.Errorf("the new database of store %q: %w", key, err)
 	}
-	report, err := move.Run(ctx, old, new, move.Options{Drain: opts.Drain, Switch: opts.Switch, Logger: f.log.With("store", key)})
+	opts.Logger = f.log.With("store", key)
+	report, err := move.Run(ctx, old, new, opts)
 	if err != nil {
-		return MoveReport(report), fmt.Errorf("move store %q: %w", key, err)
+		return report, fmt.Errorf("move store %q: %w", key, err)
 	}
 	if s := f.registry.get(key); s != nil {
 		_, _ = s.moved(ctx) // otherwise it is noticed with the next poll
 	}
-	return MoveReport(report), nil
+	return report, nil
 }
 
 // GiveUpMove ends a move that is not over, as after an error: the store is worked on again where
 // it is, and what was copied is deleted. to is the new database that Move was given. Errors:
-// ErrMoveOver, and those of Move.
-func (f *Fleet) GiveUpMove(ctx context.Context, key string, to Database) error {
+// move.ErrOver, and those of Move.
+func (f *Fleet) GiveUpMove(ctx context.Context, _ access.Key, key string, to Database) error {
 	old, new, release, err := f.sides(ctx, key, to)
 	if err != nil {
 		return err

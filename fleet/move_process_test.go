@@ -23,6 +23,8 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/move"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -52,7 +54,7 @@ func (j *moveJob) run() error {
 	}
 	defer func() { _ = f.Close() }()
 	if j.To != nil {
-		_, err := f.Move(ctx, j.Store.Key, *j.To, fleet.MoveOptions{})
+		_, err := f.Move(ctx, access.Key{}, j.Store.Key, *j.To, move.Options{})
 		if err == nil {
 			fmt.Println("moved")
 		}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/move"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -26,7 +28,7 @@ func TestFleetFollowsAMove(t *testing.T) {
 	r.until(t, "a", 10)
 	held := box(t, other, "a")
 	mover := open(t, fleet.Static(old), quick())
-	report, err := mover.Move(t.Context(), "a", new, fleet.MoveOptions{})
+	report, err := mover.Move(t.Context(), access.Key{}, "a", new, move.Options{})
 	must(t, err)
 	if report.Rows["outbox_message"] != 10 {
 		t.Errorf("report %+v", report)
@@ -52,7 +54,7 @@ func TestFleetFollowsAMove(t *testing.T) {
 	if !errors.Is(err, pawl.ErrMoved) {
 		t.Errorf("a writer that kept the store: %v", err)
 	}
-	if _, err := mover.Move(t.Context(), "a", new, fleet.MoveOptions{}); err != nil {
+	if _, err := mover.Move(t.Context(), access.Key{}, "a", new, move.Options{}); err != nil {
 		t.Errorf("repeated: %v", err)
 	}
 }
@@ -71,21 +73,21 @@ func TestMoveRefused(t *testing.T) {
 		"unknown store": {"x", blank(t, "x"), fleet.ErrUnknownStore},
 		"no engine":     {"a", fleet.Database{URL: "mysql://x"}, pawl.ErrInvalid},
 		"itself":        {"a", old, pawl.ErrInvalid},
-		"a used one":    {"a", used, fleet.ErrNotEmpty},
+		"a used one":    {"a", used, move.ErrNotEmpty},
 	} {
-		if _, err := f.Move(t.Context(), c.key, c.to, fleet.MoveOptions{}); !errors.Is(err, c.want) {
+		if _, err := f.Move(t.Context(), access.Key{}, c.key, c.to, move.Options{}); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	to := blank(t, "a")
 	refused := errors.New("not now")
-	_, err := f.Move(t.Context(), "a", to, fleet.MoveOptions{Switch: func(context.Context) error { return refused }})
+	_, err := f.Move(t.Context(), access.Key{}, "a", to, move.Options{Switch: func(context.Context) error { return refused }})
 	if !errors.Is(err, refused) {
 		t.Errorf("the switch failed: %v", err)
 	}
-	if _, err := f.Move(t.Context(), "a", blank(t, "a"), fleet.MoveOptions{}); !errors.Is(err, fleet.ErrOtherMove) {
+	if _, err := f.Move(t.Context(), access.Key{}, "a", blank(t, "a"), move.Options{}); !errors.Is(err, move.ErrOther) {
 		t.Errorf("to elsewhere in the middle of a move: %v", err)
 	}
-	must(t, f.GiveUpMove(t.Context(), "a", to))
+	must(t, f.GiveUpMove(t.Context(), access.Key{}, "a", to))
 	enqueue(t, f, "a", 1)
 }

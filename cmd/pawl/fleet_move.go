@@ -5,11 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/exec"
 	"time"
 
+	"github.com/bravellian/pawl/cmd/pawl/internal/job"
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/move"
 )
 
 // fleetMoveCmd is "pawl fleet move".
@@ -19,6 +23,7 @@ type fleetMoveCmd struct {
 	ToSchema string        `placeholder:"NAME" help:"Schema of pawl's tables there."`
 	ToPrefix string        `placeholder:"TEXT" help:"Prefix of pawl's tables there."`
 	Drain    time.Duration `default:"30s" help:"How long to wait for what handlers are at before nobody can write to the store any more."`
+	Exec     string        `short:"e" placeholder:"COMMAND" help:"Command to run, by sh -c, when all is copied and nobody can write: to move what else belongs to the store. If it fails, the move is not over."`
 	GiveUp   bool          `help:"End a move that is not over: the store is worked on again where it is, and what was copied is deleted."`
 }
 
@@ -35,7 +40,8 @@ If it is interrupted, run it again: it goes on where it was.
 Examples:
 
     pawl fleet move tenant-7 --to postgres://app@db2.example/tenants --to-schema tenant_7 --fleet list:stores.txt
-    pawl fleet move tenant-7 --to sqlite:/var/tenants/tenant-7.db --give-up --fleet list:stores.txt`
+    pawl fleet move tenant-7 --to sqlite:/mnt/new/tenant-7.db --exec 'cp -r files/tenant-7 /mnt/new' --fleet list:stores.txt
+    pawl fleet move tenant-7 --to sqlite:/mnt/new/tenant-7.db --give-up --fleet list:stores.txt`
 }
 
 // moveResult is a store that was moved, as JSON.
@@ -68,7 +74,7 @@ func (c *fleetMoveCmd) Run(ctx context.Context, a *app, g *options) error {
 
 func (c *fleetMoveCmd) move(ctx context.Context, a *app, g *options, f *fleet.Fleet, to fleet.Database) error {
 	if c.GiveUp {
-		if err := f.GiveUpMove(ctx, c.Key, to); err != nil {
+		if err := f.GiveUpMove(ctx, access.Key{}, c.Key, to); err != nil {
 			return err
 		}
 		_, err := fmt.Fprintln(a.stdout, terminal.Clean(fmt.Sprintf("store %s stays where it is", c.Key)))
@@ -78,7 +84,11 @@ func (c *fleetMoveCmd) move(ctx context.Context, a *app, g *options, f *fleet.Fl
 	if drain == 0 {
 		drain = -1
 	}
-	report, err := f.Move(ctx, c.Key, to, fleet.MoveOptions{Drain: drain})
+	o := move.Options{Drain: drain}
+	if c.Exec != "" {
+		o.Switch = func(ctx context.Context) error { return c.exec(ctx, a) }
+	}
+	report, err := f.Move(ctx, access.Key{}, c.Key, to, o)
 	if err != nil {
 		return err
 	}
@@ -88,4 +98,11 @@ func (c *fleetMoveCmd) move(ctx context.Context, a *app, g *options, f *fleet.Fl
 	_, err = fmt.Fprintln(a.stdout, terminal.Clean(fmt.Sprintf("store %s is at %s now: %d messages moved, nobody could write for %v",
 		c.Key, to.Where(), report.Rows["outbox_message"], report.Closed.Round(time.Millisecond))))
 	return err
+}
+
+// exec runs the command of --exec.
+func (c *fleetMoveCmd) exec(ctx context.Context, a *app) error {
+	cmd := exec.CommandContext(ctx, "sh", "-c", c.Exec)
+	cmd.Env, cmd.Stdout, cmd.Stderr = job.Environ(false), a.stderr, a.stderr
+	return cmd.Run()
 }

@@ -25,6 +25,16 @@ type pkg struct {
 	names []string
 }
 
+// withoutFields is how many of the names are no fields.
+func (p *pkg) withoutFields() (n int) {
+	for _, name := range p.names {
+		if !strings.HasPrefix(name, "field ") {
+			n++
+		}
+	}
+	return n
+}
+
 // file is where the package's names are kept, below api.
 func (p *pkg) file() string {
 	name := strings.Trim(strings.TrimPrefix(p.path, module), "/")
@@ -99,7 +109,7 @@ func goList(dir string) ([]listed, error) {
 func names(p *types.Package) []string {
 	var all []string
 	for _, name := range p.Scope().Names() {
-		if o := p.Scope().Lookup(name); o.Exported() {
+		if o := p.Scope().Lookup(name); o.Exported() && !locked(o) {
 			all = append(all, object(p, o)...)
 		}
 	}
@@ -129,6 +139,20 @@ func object(p *types.Package, o types.Object) []string {
 // hidden reports whether programs cannot import a package.
 func hidden(p *types.Package) bool {
 	return p != nil && strings.HasPrefix(p.Path(), module+"/internal/")
+}
+
+// locked reports whether o is a function that programs cannot call: it takes the key to what is pawl's own.
+func locked(o types.Object) bool {
+	f, ok := o.Type().(*types.Signature)
+	if !ok {
+		return false
+	}
+	for v := range f.Params().Variables() {
+		if named, ok := v.Type().(*types.Named); ok && named.Obj().Pkg() != nil && named.Obj().Pkg().Path() == module+"/internal/access" {
+			return true
+		}
+	}
+	return false
 }
 
 func parameters(named *types.Named, relative types.Qualifier) string {
@@ -173,7 +197,7 @@ func members(p *types.Package, name string, named *types.Named) []string {
 	for i := range methods.Len() {
 		m := methods.At(i).Obj()
 		// What another public type lends by being embedded is listed there.
-		if lent := len(methods.At(i).Index()) > 1 && !hidden(m.Pkg()); m.Exported() && !lent {
+		if lent := len(methods.At(i).Index()) > 1 && !hidden(m.Pkg()); m.Exported() && !lent && !locked(m) {
 			all = append(all, fmt.Sprintf("method %s.%s%s", name, m.Name(), strings.TrimPrefix(types.TypeString(m.Type(), relative), "func")))
 		}
 	}

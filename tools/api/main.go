@@ -5,7 +5,7 @@
 // comments in the code.
 //
 //	go run ./tools/api          writes the files
-//	go run ./tools/api -count   prints how many names each package exports
+//	go run ./tools/api -count   prints how many names each package exports, with the fields of structs and without
 package main
 
 import (
@@ -30,12 +30,13 @@ func run(count bool) error {
 		return err
 	}
 	if count {
-		total := 0
+		total, without := 0, 0
 		for _, p := range packages {
-			fmt.Printf("%5d %s\n", len(p.names), p.path)
-			total += len(p.names)
+			bare := p.withoutFields()
+			fmt.Printf("%5d %5d %s\n", len(p.names), bare, p.path)
+			total, without = total+len(p.names), without+bare
 		}
-		fmt.Printf("%5d in %d packages\n", total, len(packages))
+		fmt.Printf("%5d %5d in %d packages\n", total, without, len(packages))
 		return nil
 	}
 	if err := write(packages, filepath.Join(".", "api")); err != nil {
