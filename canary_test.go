@@ -350,13 +350,13 @@ func (c *confidant) recounts() {
 func (c *confidant) stored() {
 	c.t.Helper()
 	for _, status := range []outbox.Status{outbox.Failed, outbox.Ready, outbox.Scheduled} {
-		all, err := c.Outbox.List(c.ctx(), outbox.ListOptions{Status: status})
+		all, err := engine.Collect(c.Outbox.List(c.ctx(), outbox.ListOptions{Status: status}), 100)
 		c.must(err)
 		for _, i := range all {
 			c.Saw("last_error of "+i.Topic, i.LastError)
 		}
 	}
-	seen, err := c.Inbox.List(c.ctx(), inbox.ListOptions{})
+	seen, err := engine.Collect(c.Inbox.List(c.ctx(), inbox.ListOptions{}), 100)
 	c.must(err)
 	for _, i := range seen {
 		c.Saw("last_error of the inbox", i.LastError)

@@ -437,7 +437,7 @@ func TestLostQueueIsFoundAgain(t *testing.T) {
 		if info.Queue != "" || info.Priority != 0 {
 			t.Errorf("a message of an unknown queue has queue %q and priority %d", info.Queue, info.Priority)
 		}
-		if all, err := p.Outbox.List(t.Context(), outbox.ListOptions{}); err != nil || len(all) != 2 {
+		if all, err := engine.Collect(p.Outbox.List(t.Context(), outbox.ListOptions{}), 100); err != nil || len(all) != 2 {
 			t.Errorf("%d of 2 messages are listed: %v", len(all), err)
 		}
 		if n := d.Count(t, "SELECT count(*) FROM "+d.Table("outbox")); n != 2 {

@@ -186,7 +186,7 @@ func TestRightCallsInsideATransaction(t *testing.T) {
 		if r := p.Health(ctx); len(r.Findings) == 0 || strings.Contains(r.String(), "does not answer") {
 			t.Errorf("health: %v", r)
 		}
-		if _, err := p.Outbox.List(ctx, outbox.ListOptions{}); err != nil {
+		if _, err := engine.Collect(p.Outbox.List(ctx, outbox.ListOptions{}), 100); err != nil {
 			t.Errorf("List: %v", err)
 		}
 		kept = ctx

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/job"
@@ -101,7 +102,7 @@ func TestTopicInJoins(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			members, err := p.Joins.Members(ctx, from[0].ID, join.MembersOptions{})
+			members, err := engine.Collect(p.Joins.Members(ctx, from[0].ID, join.MembersOptions{}), 100)
 			told = d.Body
 			for _, m := range members {
 				told += " " + string(m.Result)
@@ -156,7 +157,7 @@ func testTopicUndecodable(t *testing.T, d dbtest.Database, final bool, attempts 
 	once.HandleInboxTx(p, func(context.Context, pawl.Tx, *pawl.Received[parcel]) error { t.Error("handled"); return nil })
 	must(t, p.Run(t.Context()))
 	for _, topic := range []string{"single", "batch"} {
-		failed, err := p.Outbox.List(t.Context(), outbox.ListOptions{Topic: topic, Status: outbox.Failed, Queue: outbox.DefaultQueue})
+		failed, err := engine.Collect(p.Outbox.List(t.Context(), outbox.ListOptions{Topic: topic, Status: outbox.Failed, Queue: outbox.DefaultQueue}), 100)
 		must(t, err)
 		if len(failed) != 3 {
 			t.Errorf("final %v: %d of 3 messages of topic %s have failed", final, len(failed), topic)

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"iter"
 	"time"
 
 	"github.com/google/uuid"
@@ -28,30 +29,31 @@ type Entry struct {
 	Count int64 `json:"count"`
 }
 
-// AuditOptions select entries. The zero value lists the newest 100.
+// AuditOptions select entries. The zero value lists all.
 type AuditOptions struct {
 	Actor  string // "": any
 	Action string // "": any
 
-	After *Entry // the last entry of the page before: its At and ID count; nil: from the beginning
-	Limit int    // default 100, at most 10 000
+	After *Entry // only entries that follow this one: its At and ID count; nil: from the beginning
 }
 
 // farFuture is a year later than any entry.
 const farFuture = 9999
 
-// Audit returns what operators changed, newest first. Entries are kept for a year.
-func (a *Admin) Audit(ctx context.Context, opts AuditOptions) ([]Entry, error) {
-	list := op.AuditList{
-		Before: time.Date(farFuture, 1, 1, 0, 0, 0, 0, time.UTC), Actor: worker.Optional(opts.Actor), Action: worker.Optional(opts.Action), Most: engine.ListLimit(opts.Limit),
-	}
-	if opts.After != nil {
-		list.Before, list.BeforeID = opts.After.At, opts.After.ID
-	}
-	found, err := engine.Query(ctx, a.db, list)
-	var all []Entry
-	for _, e := range found {
-		all = append(all, Entry{ID: e.ID, At: e.At.UTC(), Actor: e.Actor, Login: e.DBUser, Action: e.Action, Target: e.Target, Reason: worker.Value(e.Reason), Count: e.N})
-	}
-	return all, err
+// Audit returns what operators changed, newest first, which it reads while it is iterated over.
+// Entries are kept for a year. An error is the last item.
+func (a *Admin) Audit(ctx context.Context, opts AuditOptions) iter.Seq2[Entry, error] {
+	return engine.Pages(opts.After, func(after *Entry, most int) (all []Entry, err error) {
+		list := op.AuditList{
+			Before: time.Date(farFuture, 1, 1, 0, 0, 0, 0, time.UTC), Actor: worker.Optional(opts.Actor), Action: worker.Optional(opts.Action), Most: most,
+		}
+		if after != nil {
+			list.Before, list.BeforeID = after.At, after.ID
+		}
+		found, err := engine.Query(ctx, a.db, list)
+		for _, e := range found {
+			all = append(all, Entry{ID: e.ID, At: e.At.UTC(), Actor: e.Actor, Login: e.DBUser, Action: e.Action, Target: e.Target, Reason: worker.Value(e.Reason), Count: e.N})
+		}
+		return all, err
+	})
 }

@@ -270,18 +270,18 @@ func TestAuditActors(t *testing.T) {
 			if all := f.paused(); all[0].Actor != want {
 				t.Errorf("paused by %q, want %q", all[0].Actor, want)
 			}
-			if got := f.trail(admin.AuditOptions{Limit: 1})[0].Actor; got != want {
+			if got := f.trail(admin.AuditOptions{})[0].Actor; got != want {
 				t.Errorf("noted as %q, want %q", got, want)
 			}
 			f.resume(admin.Topic, "p")
-			if got := f.trail(admin.AuditOptions{Limit: 1})[0].Actor; got != self {
+			if got := f.trail(admin.AuditOptions{})[0].Actor; got != self {
 				t.Errorf("resumed by %q, want %q", got, self)
 			}
 		}
 		inner := admin.WithActor(admin.WithActor(f.ctx(), "outer"), "inner")
 		_, err := f.Admin.Pause(inner, admin.Topic, "p", "")
 		f.check(err)
-		if got := f.trail(admin.AuditOptions{Limit: 1})[0].Actor; got != "inner" {
+		if got := f.trail(admin.AuditOptions{})[0].Actor; got != "inner" {
 			t.Errorf("noted as %q", got)
 		}
 	})
@@ -293,7 +293,7 @@ func TestAuditTexts(t *testing.T) {
 		f := open(t, e)
 		for _, name := range odd() {
 			f.pause(admin.Topic, name)
-			if got := f.trail(admin.AuditOptions{Limit: 1})[0].Target; got != "topic "+name {
+			if got := f.trail(admin.AuditOptions{})[0].Target; got != "topic "+name {
 				t.Errorf("noted %q of %q", got, name)
 			}
 		}
@@ -309,7 +309,7 @@ func TestAuditTexts(t *testing.T) {
 		if b, err := f.Outbox.Redrive(f.ctx(), outbox.FailedFilter{Error: kept}); b.Changed != 1 || err != nil {
 			t.Fatal(b.Changed, err)
 		}
-		got := f.trail(admin.AuditOptions{Limit: 1})[0].Target
+		got := f.trail(admin.AuditOptions{})[0].Target
 		if runes := []rune(got); len(runes) > 1000 || !strings.HasPrefix(got, `failed messages with error "日`) {
 			t.Errorf("noted %d characters: %q", len(runes), got)
 		}

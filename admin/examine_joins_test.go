@@ -9,6 +9,7 @@ import (
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/audit"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
@@ -73,7 +74,7 @@ func (f *examineFixture) wantJoin(id join.ID, completed, failed int, status join
 func (f *examineFixture) wantSent(topic string, n int) {
 	f.t.Helper()
 	f.work()
-	list, err := f.box.List(f.ctx(), outbox.ListOptions{Topic: topic})
+	list, err := engine.Collect(f.box.List(f.ctx(), outbox.ListOptions{Topic: topic}), 100)
 	f.check(err)
 	if len(list) != n {
 		f.t.Errorf("%d messages of topic %s, want %d", len(list), topic, n)
@@ -108,7 +109,7 @@ func (f *examineFixture) withoutTrail() {
 // noted is how much the doctor mended of something, by the audit trail.
 func (f *examineFixture) noted(target string) (n int64) {
 	f.t.Helper()
-	list, err := f.admin().Audit(f.ctx(), admin.AuditOptions{Action: audit.Fix})
+	list, err := engine.Collect(f.admin().Audit(f.ctx(), admin.AuditOptions{Action: audit.Fix}), 100)
 	f.check(err)
 	for _, e := range list {
 		if e.Target == target {
@@ -181,7 +182,7 @@ func TestExamineJoinsMissedSteps(t *testing.T) {
 		f.repair("its members 0 and 0, and 3 more are over")
 		f.wantJoin(id, 2, 1, join.Failed)
 		f.wantSent("failed", 1)
-		members, err := f.joins.Members(f.ctx(), id, join.MembersOptions{})
+		members, err := engine.Collect(f.joins.Members(f.ctx(), id, join.MembersOptions{}), 100)
 		f.check(err)
 		for _, m := range members {
 			if m.Status == join.Pending {

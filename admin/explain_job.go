@@ -5,12 +5,13 @@ import (
 	"fmt"
 
 	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/job"
 )
 
 // job explains when a job makes its next run, or why not, and how its last run is.
 func (e *explainer) job(ctx context.Context, name string) (*Explanation, error) {
-	latest, err := e.jobs.Runs(ctx, name, job.RunsOptions{Limit: 1})
+	latest, err := engine.Collect(e.jobs.Runs(ctx, name, job.RunsOptions{}), 1)
 	if err != nil {
 		return nil, err
 	}

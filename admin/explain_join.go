@@ -137,7 +137,7 @@ func isOrAre(n int) string {
 }
 
 func (e *explainer) pendingMembers(ctx context.Context, id join.ID) ([]join.Member, error) {
-	all, err := e.joins.Members(ctx, id, join.MembersOptions{Status: join.Pending, Limit: maxNested + 1})
+	all, err := engine.Collect(e.joins.Members(ctx, id, join.MembersOptions{Status: join.Pending}), maxNested+1)
 	return slices.DeleteFunc(all, func(m join.Member) bool { return m.Status != join.Pending }), err
 }
 

@@ -228,7 +228,7 @@ func (f *fixture) paused() []admin.Pause {
 
 func (f *fixture) trail(filter admin.AuditOptions) []admin.Entry {
 	f.t.Helper()
-	all, err := f.Admin.Audit(f.ctx(), filter)
+	all, err := engine.Collect(f.Admin.Audit(f.ctx(), filter), 100)
 	f.check(err)
 	return all
 }

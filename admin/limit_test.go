@@ -7,6 +7,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -55,7 +56,7 @@ func TestLimits(t *testing.T) {
 		}
 		_, err = f.Admin.RemoveLimit(ctx, admin.Topic, "t")
 		f.check(err)
-		entries, err := f.Admin.Audit(ctx, admin.AuditOptions{})
+		entries, err := engine.Collect(f.Admin.Audit(ctx, admin.AuditOptions{}), 100)
 		f.check(err)
 		if len(entries) != 2 || entries[0].Action != "unlimit" || entries[1].Action != "limit" || entries[1].Target != "topic t" || entries[1].Reason != "their API" || entries[1].Count != 1 {
 			t.Errorf("%+v", entries)

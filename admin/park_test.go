@@ -252,7 +252,7 @@ func TestParkedIsSeen(t *testing.T) {
 		f.pause(admin.Topic, "p")
 		f.drain(done)
 		f.wantParked(5)
-		list, err := f.Outbox.List(f.ctx(), outbox.ListOptions{Status: outbox.Ready, Topic: "p"})
+		list, err := engine.Collect(f.Outbox.List(f.ctx(), outbox.ListOptions{Status: outbox.Ready, Topic: "p"}), 100)
 		if err != nil || len(list) != 5 || list[4].Position != ids[0] || list[0].Queue != outbox.DefaultQueue {
 			t.Fatalf("listed %d: %v", len(list), err)
 		}

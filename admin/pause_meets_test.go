@@ -11,6 +11,7 @@ import (
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
@@ -277,7 +278,7 @@ func TestStampedTimers(t *testing.T) {
 		_, err = f.Internal(access.Key{}).Sources()[1].Dispatch(f.ctx())
 		f.check(err)
 		got := map[string]string{}
-		list, err := f.Outbox.List(f.ctx(), outbox.ListOptions{})
+		list, err := engine.Collect(f.Outbox.List(f.ctx(), outbox.ListOptions{}), 100)
 		f.check(err)
 		for _, info := range list {
 			got[info.Topic] = info.Headers["k"] + info.Headers["trace"]

@@ -25,8 +25,6 @@ const (
 	defaultDuration = 8 * time.Second
 	defaultPoll     = 2 * time.Second
 	minDuration     = time.Second
-	// membersPage is how many members a query reads.
-	membersPage = 1000
 )
 
 // newMembers lists the processes that hold leases of a fleet.
@@ -110,24 +108,18 @@ func (m *leaseMembers) step(ctx context.Context) ([]Member, error) {
 func (m *leaseMembers) list(ctx context.Context) (list []Member, held map[string]lease.Info, err error) {
 	list, held = []Member{}, map[string]lease.Info{}
 	after := &lease.Info{Name: m.prefix} // names are in the order of their bytes
-	for {
-		page, err := m.leases.List(ctx, lease.ListOptions{Status: lease.Held, After: after, Limit: membersPage})
+	for l, err := range m.leases.List(ctx, lease.ListOptions{Status: lease.Held, After: after}) {
 		if err != nil {
 			return nil, nil, err
 		}
-		for i := range page {
-			id, ok := strings.CutPrefix(page[i].Name, m.prefix)
-			if !ok {
-				return list, held, nil
-			}
-			list = append(list, Member{ID: id, Process: page[i].Owner})
-			held[id] = page[i]
+		id, ok := strings.CutPrefix(l.Name, m.prefix)
+		if !ok {
+			break
 		}
-		if len(page) < membersPage {
-			return list, held, nil
-		}
-		after = &page[len(page)-1]
+		list = append(list, Member{ID: id, Process: l.Owner})
+		held[id] = l
 	}
+	return list, held, nil
 }
 
 // acquire takes the number that this process had or, if another has it, the lowest free one.

@@ -374,7 +374,7 @@ func testControlDatabaseIsAwayAndBack(t *testing.T, e dbtest.Engine) {
 	one.until(t, "1 of failed")
 	two.until(t, "2 of failed")
 	dbtest.Until(t, "the leases have expired", func() bool {
-		held, err := there.Leases.List(t.Context(), lease.ListOptions{Status: lease.Held})
+		held, err := engine.Collect(there.Leases.List(t.Context(), lease.ListOptions{Status: lease.Held}), 100)
 		must(t, err)
 		return len(held) == 0
 	})
@@ -382,7 +382,7 @@ func testControlDatabaseIsAwayAndBack(t *testing.T, e dbtest.Engine) {
 	one.until(t, "1 of 1=one 2=two")
 	two.until(t, "2 of 1=one 2=two")
 	dbtest.Until(t, "the leases are held again", func() bool {
-		held, err := there.Leases.List(t.Context(), lease.ListOptions{Status: lease.Held})
+		held, err := engine.Collect(there.Leases.List(t.Context(), lease.ListOptions{Status: lease.Held}), 100)
 		must(t, err)
 		return len(held) == 2
 	})

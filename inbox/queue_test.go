@@ -124,7 +124,7 @@ func testHandleInTransaction(t *testing.T, e dbtest.Engine) {
 	})
 	f.check(f.Run(f.ctx()))
 	f.effects(5)
-	done, err := f.List(f.ctx(), inbox.ListOptions{Status: inbox.Done})
+	done, err := engine.Collect(f.List(f.ctx(), inbox.ListOptions{Status: inbox.Done}), 100)
 	f.check(err)
 	if len(done) != 5 {
 		t.Fatalf("%d are done", len(done))

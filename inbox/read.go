@@ -3,6 +3,7 @@ package inbox
 import (
 	"context"
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
@@ -39,40 +40,39 @@ func (i *Inbox) Get(ctx context.Context, source, messageID string) (*Info, error
 	return &found[0], nil
 }
 
-// ListOptions select messages. The zero value lists the first 100.
+// ListOptions select messages. The zero value lists all.
 type ListOptions struct {
 	Status Status        // "": any
 	Source string        // "": any
 	Idle   time.Duration // not seen for so long; 0: any
 
-	After *Info // the last message of the page before: its Key counts; nil: from the beginning
-	Limit int   // default 100, at most 10 000
+	After *Info // only messages that follow this one: its Key counts; nil: from the beginning
 }
 
-// List returns messages by source and id.
-func (i *Inbox) List(ctx context.Context, opts ListOptions) ([]Info, error) {
-	if s := opts.Status; s != "" && s != Seen && s != Processing && s != Done && s != Dead {
-		return nil, engine.Invalid("status", "not one of %q", []Status{Seen, Processing, Done, Dead})
-	}
-	var after op.InboxKey
-	if opts.After != nil {
-		after = opts.After.op()
-	}
-	most, status := engine.ListLimit(opts.Limit), worker.Optional(string(opts.Status))
-	var idle *time.Duration
-	if opts.Idle > 0 {
-		idle = &opts.Idle
-	}
-	// The usual filters of a large inbox have indexes.
-	switch {
-	case opts.Source != "":
-		return i.read(ctx, op.InboxListSource{Source: opts.Source, Status: status, Idle: idle, After: after, Most: most})
-	case opts.Status == Dead && idle == nil:
-		return i.read(ctx, op.InboxListDead{After: after, Most: most})
-	case opts.Status == Processing && idle != nil:
-		return i.read(ctx, op.InboxListProcessing{Idle: opts.Idle, After: after, Most: most})
-	}
-	return i.read(ctx, op.InboxList{Status: status, Idle: idle, After: after, Most: most})
+// List returns messages by source and id, which it reads while they are iterated over. An error is
+// the last item.
+func (i *Inbox) List(ctx context.Context, opts ListOptions) iter.Seq2[Info, error] {
+	return engine.Pages(opts.After, func(last *Info, most int) ([]Info, error) {
+		if s := opts.Status; s != "" && s != Seen && s != Processing && s != Done && s != Dead {
+			return nil, engine.Invalid("status", "not one of %q", []Status{Seen, Processing, Done, Dead})
+		}
+		var after op.InboxKey
+		if last != nil {
+			after = last.op()
+		}
+		status := worker.Optional(string(opts.Status))
+		idle := worker.Optional(max(opts.Idle, 0))
+		// The usual filters of a large inbox have indexes.
+		switch {
+		case opts.Source != "":
+			return i.read(ctx, op.InboxListSource{Source: opts.Source, Status: status, Idle: idle, After: after, Most: most})
+		case opts.Status == Dead && idle == nil:
+			return i.read(ctx, op.InboxListDead{After: after, Most: most})
+		case opts.Status == Processing && idle != nil:
+			return i.read(ctx, op.InboxListProcessing{Idle: opts.Idle, After: after, Most: most})
+		}
+		return i.read(ctx, op.InboxList{Status: status, Idle: idle, After: after, Most: most})
+	})
 }
 
 func (i *Inbox) read(ctx context.Context, o engine.Answering[op.InboxMessage]) ([]Info, error) {

@@ -276,7 +276,7 @@ func testCorruptTimes(t *testing.T, e dbtest.Engine) {
 	if got := f.runs(name); len(got) != 2 || got[1].Status != job.Pending {
 		t.Errorf("the healthy one has %v", got)
 	}
-	if all, err := f.List(t.Context(), job.ListOptions{}); err != nil || len(all) != len(changes)+1 {
+	if all, err := engine.Collect(f.List(t.Context(), job.ListOptions{}), 100); err != nil || len(all) != len(changes)+1 {
 		t.Errorf("listed %d, %v", len(all), err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/sqlite"
@@ -53,7 +54,7 @@ func Example() {
 			log.Fatal(err)
 		}
 	}
-	all, err := p.Jobs.List(ctx, job.ListOptions{})
+	all, err := engine.Collect(p.Jobs.List(ctx, job.ListOptions{}), 100)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -118,7 +119,7 @@ func ExampleJobs_Trigger() {
 	if err := p.Run(ctx); err != nil {
 		log.Fatal(err)
 	}
-	history, err := p.Jobs.Runs(ctx, "daily-cleanup", job.RunsOptions{})
+	history, err := engine.Collect(p.Jobs.Runs(ctx, "daily-cleanup", job.RunsOptions{}), 100)
 	if err != nil {
 		log.Fatal(err)
 	}

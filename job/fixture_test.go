@@ -110,7 +110,7 @@ func (f *fixture) run(id job.RunID) *job.Run {
 // runs returns the whole history of a job, first time first.
 func (f *fixture) runs(name string) []*job.Run {
 	f.t.Helper()
-	found, err := f.Runs(f.ctx(), name, job.RunsOptions{Limit: 10_000})
+	found, err := engine.Collect(f.Runs(f.ctx(), name, job.RunsOptions{}), 10_000)
 	f.check(err)
 	slices.Reverse(found)
 	var all []*job.Run

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
@@ -221,7 +222,7 @@ func testHistoryLast(t *testing.T, e dbtest.Engine) {
 	f.put(f.hourly())
 	last := func(id job.RunID, status job.Status, at time.Time) {
 		t.Helper()
-		all, err := f.List(t.Context(), job.ListOptions{})
+		all, err := engine.Collect(f.List(t.Context(), job.ListOptions{}), 100)
 		f.check(err)
 		for _, got := range append(all, *f.get(name)) {
 			if got.LastRunID != id || got.LastRunStatus != status || !got.LastRunAt.Equal(at) {

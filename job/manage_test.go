@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/job"
 )
@@ -188,7 +189,7 @@ func testUnknownJob(t *testing.T, e dbtest.Engine) {
 			t.Errorf("call %d: want ErrNotFound, got %v", i, err)
 		}
 	}
-	if all, err := f.Runs(t.Context(), other, job.RunsOptions{}); err != nil || len(all) != 0 {
+	if all, err := engine.Collect(f.Runs(t.Context(), other, job.RunsOptions{}), 100); err != nil || len(all) != 0 {
 		t.Errorf("it has %v, %v", all, err)
 	}
 	f.statuses(name)

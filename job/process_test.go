@@ -112,7 +112,7 @@ func race(t *testing.T, db engine.DB, env string) {
 		}
 	}
 	runs := func(name string) []job.Run {
-		all, err := jobs.Runs(t.Context(), name, job.RunsOptions{Limit: 10_000})
+		all, err := engine.Collect(jobs.Runs(t.Context(), name, job.RunsOptions{}), 10_000)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -76,7 +76,7 @@ func testPutDefaults(t *testing.T, e dbtest.Engine) {
 // nothing insists on no job being stored.
 func (f *fixture) nothing() {
 	f.t.Helper()
-	if all, err := f.List(f.ctx(), job.ListOptions{}); err != nil || len(all) != 0 {
+	if all, err := engine.Collect(f.List(f.ctx(), job.ListOptions{}), 100); err != nil || len(all) != 0 {
 		f.t.Fatalf("stored %v, %v", all, err)
 	}
 }
@@ -406,7 +406,7 @@ func testPutBytes(t *testing.T, e dbtest.Engine) {
 			t.Errorf("%q: the payload is %x", n, got.Payload)
 		}
 	}
-	if all, err := f.List(t.Context(), job.ListOptions{}); err != nil || len(all) != 5 {
+	if all, err := engine.Collect(f.List(t.Context(), job.ListOptions{}), 100); err != nil || len(all) != 5 {
 		t.Fatalf("%d jobs, %v", len(all), err)
 	}
 }

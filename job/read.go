@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"math"
 	"time"
 
@@ -55,19 +56,20 @@ func (j *Jobs) Get(ctx context.Context, name string) (*Info, error) {
 	return &found[0], nil
 }
 
-// ListOptions select jobs. The zero value lists the first 100 by name.
+// ListOptions select jobs. The zero value lists all.
 type ListOptions struct {
-	After *Info // the last job of the page before: its Name counts; nil: from the beginning
-	Limit int   // default 100, at most 10 000
+	After *Info // only jobs that follow this one: its Name counts; nil: from the beginning
 }
 
-// List returns jobs by name.
-func (j *Jobs) List(ctx context.Context, opts ListOptions) ([]Info, error) {
-	list := op.JobList{Most: engine.ListLimit(opts.Limit)}
-	if opts.After != nil {
-		list.After = opts.After.Name
-	}
-	return j.infos(ctx, list)
+// List returns jobs by name, which it reads while they are iterated over. An error is the last item.
+func (j *Jobs) List(ctx context.Context, opts ListOptions) iter.Seq2[Info, error] {
+	return engine.Pages(opts.After, func(after *Info, most int) ([]Info, error) {
+		list := op.JobList{Most: most}
+		if after != nil {
+			list.After = after.Name
+		}
+		return j.infos(ctx, list)
+	})
 }
 
 func (j *Jobs) infos(ctx context.Context, ask engine.Answering[op.Job]) (found []Info, err error) {
@@ -200,20 +202,21 @@ type Run struct {
 	Unreadable string `json:"unreadable,omitempty"`
 }
 
-// RunsOptions select runs. The zero value selects the latest 100.
+// RunsOptions select runs. The zero value selects all.
 type RunsOptions struct {
-	After *Run // the last run of the page before: its Scheduled and Position count; nil: from the beginning
-	Limit int  // default 100, at most 10 000
+	After *Run // only runs that follow this one: its Scheduled and Position count; nil: from the beginning
 }
 
-// Runs returns the history of a job, latest nominal time first. It outlives the
-// job, so an unknown name is no error.
-func (j *Jobs) Runs(ctx context.Context, name string, opts RunsOptions) ([]Run, error) {
-	list := op.JobRuns{Name: name, ScheduledTime: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC), ID: math.MaxInt64, Most: engine.ListLimit(opts.Limit)}
-	if opts.After != nil {
-		list.ScheduledTime, list.ID = opts.After.Scheduled, int64(opts.After.Position)
-	}
-	return j.runs(ctx, list)
+// Runs returns the history of a job, latest nominal time first, which it reads while it is iterated
+// over. It outlives the job, so an unknown name is no error. An error is the last item.
+func (j *Jobs) Runs(ctx context.Context, name string, opts RunsOptions) iter.Seq2[Run, error] {
+	return engine.Pages(opts.After, func(after *Run, most int) ([]Run, error) {
+		list := op.JobRuns{Name: name, ScheduledTime: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC), ID: math.MaxInt64, Most: most}
+		if after != nil {
+			list.ScheduledTime, list.ID = after.Scheduled, int64(after.Position)
+		}
+		return j.runs(ctx, list)
+	})
 }
 
 // GetRun returns a run, or ErrNotFound.

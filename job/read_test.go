@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
@@ -24,14 +25,11 @@ func testListPages(t *testing.T, e dbtest.Engine) {
 		f.put(jb)
 		want = append(want, jb.Name)
 	}
-	for _, limit := range []int{0, 1, 50, 105, 20_000} {
+	for _, limit := range []int{0, 1, 50, 105} {
 		var got []string
 		for after := (*job.Info)(nil); ; after = (&job.Info{Job: job.Job{Name: got[len(got)-1]}}) {
-			page, err := f.List(t.Context(), job.ListOptions{After: after, Limit: limit})
+			page, err := engine.Collect(f.List(t.Context(), job.ListOptions{After: after}), limit)
 			f.check(err)
-			if limit == 0 && len(page) > 100 || limit > 0 && len(page) > limit {
-				t.Fatalf("a page of %d", len(page))
-			}
 			for _, info := range page {
 				got = append(got, info.Name)
 			}
@@ -49,8 +47,8 @@ func testListPages(t *testing.T, e dbtest.Engine) {
 func (f *fixture) paged(name string, limit int) []job.Run {
 	f.t.Helper()
 	var got []job.Run
-	for filter := (job.RunsOptions{Limit: limit}); ; {
-		page, err := f.Runs(f.ctx(), name, filter)
+	for filter := (job.RunsOptions{}); ; {
+		page, err := engine.Collect(f.Runs(f.ctx(), name, filter), limit)
 		f.check(err)
 		if len(page) == 0 {
 			return got

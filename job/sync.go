@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"time"
 
@@ -185,20 +184,20 @@ type storedJob struct {
 // all reads every job by its name.
 func (j *Jobs) all(ctx context.Context) (map[string]storedJob, error) {
 	all := map[string]storedJob{}
-	most := engine.ListLimit(math.MaxInt)
-	for after := ""; ; {
-		page, err := engine.Query(ctx, j.db, op.JobList{After: after, Most: most})
+	rows := engine.Pages(nil, func(after *op.Job, most int) ([]op.Job, error) {
+		list := op.JobList{Most: most}
+		if after != nil {
+			list.After = after.Name
+		}
+		return engine.Query(ctx, j.db, list)
+	})
+	for row, err := range rows {
 		if err != nil {
 			return nil, err
 		}
-		for _, row := range page {
-			all[row.Name] = storedJob{row, headersOf(row.Headers)[OwnerHeader]}
-		}
-		if len(page) < most {
-			return all, nil
-		}
-		after = page[len(page)-1].Name
+		all[row.Name] = storedJob{row, headersOf(row.Headers)[OwnerHeader]}
 	}
+	return all, nil
 }
 
 // same reports whether storing would change nothing.

@@ -35,7 +35,7 @@ func (f *fixture) sync(owner string, jobs []job.Job, want string, opts ...job.Sy
 // names are the jobs and their owners.
 func (f *fixture) names() string {
 	f.t.Helper()
-	all, err := f.List(f.t.Context(), job.ListOptions{})
+	all, err := engine.Collect(f.List(f.t.Context(), job.ListOptions{}), 100)
 	if err != nil {
 		f.t.Fatal(err)
 	}

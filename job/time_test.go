@@ -102,19 +102,14 @@ func (s *simulation) work(d time.Duration) {
 func (s *simulation) history(name string) []*job.Run {
 	s.t.Helper()
 	var all []*job.Run
-	for f := (job.RunsOptions{Limit: 10_000}); ; f.After = all[len(all)-1] {
-		page, err := s.first.Runs(s.t.Context(), name, f)
+	for run, err := range s.first.Runs(s.t.Context(), name, job.RunsOptions{}) {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		if len(page) == 0 {
-			slices.Reverse(all)
-			return all
-		}
-		for i := range page {
-			all = append(all, &page[i])
-		}
+		all = append(all, &run)
 	}
+	slices.Reverse(all)
+	return all
 }
 
 // exactly insists on one run for each time that cron enumerates, at that time.

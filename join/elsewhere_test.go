@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
@@ -64,7 +65,7 @@ func testMembersWhosePositionsAreTaken(t *testing.T, e dbtest.Engine) {
 	wait := join.Wait{ID: outbox.MessageID(join.NewID()), OnComplete: outbox.Message{Topic: "done"}}
 	fan, err := f.FanOut(f.ctx(), join.Spec{}, []outbox.Message{{Topic: "step"}, {Topic: "step"}}, wait)
 	f.check(err)
-	members, err := f.Members(f.ctx(), fan.Join, join.MembersOptions{})
+	members, err := engine.Collect(f.Members(f.ctx(), fan.Join, join.MembersOptions{}), 100)
 	f.check(err)
 	for _, m := range members {
 		if m.Topic != "step" {

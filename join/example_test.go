@@ -12,6 +12,7 @@ import (
 	"strconv"
 
 	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/sqlite"
@@ -93,7 +94,7 @@ func ExampleJoins_From() {
 		if err != nil {
 			return err
 		}
-		extracted, err := p.Joins.Members(ctx, before[0].ID, join.MembersOptions{Status: join.Completed})
+		extracted, err := engine.Collect(p.Joins.Members(ctx, before[0].ID, join.MembersOptions{Status: join.Completed}), 100)
 		if err != nil {
 			return err
 		}
@@ -140,7 +141,7 @@ func ExampleJoins_Members() {
 		if err != nil || len(before) == 0 {
 			return err
 		}
-		steps, err := p.Joins.Members(ctx, before[0].ID, join.MembersOptions{Status: join.Completed})
+		steps, err := engine.Collect(p.Joins.Members(ctx, before[0].ID, join.MembersOptions{Status: join.Completed}), 100)
 		if err != nil {
 			return err
 		}

@@ -148,7 +148,7 @@ func (f *fixture) progress(id join.ID, completed, failed int, status join.Status
 // states counts members.
 func (f *fixture) states(id join.ID) (completed, failed int) {
 	f.t.Helper()
-	members, err := f.Members(f.ctx(), id, join.MembersOptions{Limit: 10_000})
+	members, err := engine.Collect(f.Members(f.ctx(), id, join.MembersOptions{}), 10_000)
 	f.check(err)
 	for _, m := range members {
 		switch m.Status {
@@ -191,7 +191,7 @@ func (f *fixture) drain(handlers map[string]outbox.HandlerFunc) {
 // sent insists on how many messages of a topic there are.
 func (f *fixture) sent(topic string, want int) []outbox.Info {
 	f.t.Helper()
-	got, err := f.box.List(f.ctx(), outbox.ListOptions{Topic: topic})
+	got, err := engine.Collect(f.box.List(f.ctx(), outbox.ListOptions{Topic: topic}), 100)
 	f.check(err)
 	if len(got) != want {
 		f.t.Fatalf("%d messages of topic %q were sent, want %d", len(got), topic, want)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 
-	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -26,7 +25,7 @@ func withJoin(headers map[string]string, id ID) map[string]string {
 func (j *Joins) From(ctx context.Context, m *outbox.Message) ([]Info, error) {
 	text, ok := m.Headers[headerJoin]
 	if !ok {
-		return j.read(ctx, op.JoinOf{ID: int64(m.Position), Most: engine.ListLimit(0)})
+		return j.read(ctx, op.JoinOf{ID: int64(m.Position), Most: 100})
 	}
 	id, err := ParseID(text)
 	if err != nil {

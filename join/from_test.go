@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/join"
@@ -42,7 +43,7 @@ func testFrom(t *testing.T, e dbtest.Engine) {
 			from[m.Topic] += fmt.Sprint(j.ID == fan.Join, j.ID == other, " ", j.GroupingKey, " ", j.Status, "; ")
 		}
 		if m.Topic == "sorry" {
-			members, err := f.Members(ctx, joins[0].ID, join.MembersOptions{})
+			members, err := engine.Collect(f.Members(ctx, joins[0].ID, join.MembersOptions{}), 100)
 			for _, member := range members {
 				from[m.Topic] += fmt.Sprint(member.Status, " ")
 			}
@@ -91,7 +92,7 @@ func testFanOutOfNothing(t *testing.T, e dbtest.Engine) {
 	f.sent("done", 3)
 	f.sent("failed", 0)
 	f.sent(join.DefaultTopic, 0)
-	joins, err := f.List(f.ctx(), join.ListOptions{})
+	joins, err := engine.Collect(f.List(f.ctx(), join.ListOptions{}), 100)
 	f.check(err)
 	if len(joins) != 0 {
 		t.Fatalf("left %d joins behind", len(joins))

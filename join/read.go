@@ -2,6 +2,7 @@ package join
 
 import (
 	"context"
+	"iter"
 	"slices"
 	"time"
 
@@ -78,33 +79,34 @@ func (j *Joins) Get(ctx context.Context, id ID) (*Info, error) {
 	return &found[0], nil
 }
 
-// ListOptions select joins. The zero value lists the newest 100.
+// ListOptions select joins. The zero value lists all.
 type ListOptions struct {
 	Status      Status // "": any
 	GroupingKey string // "": any
 
-	After *Info // the last join of the page before: its ID counts; nil: from the beginning
-	Limit int   // default 100, at most 10 000
+	After *Info // only joins that follow this one: its ID counts; nil: from the beginning
 }
 
-// List returns joins by id, highest first: newest first, unless programs chose
-// ids themselves.
-func (j *Joins) List(ctx context.Context, opts ListOptions) ([]Info, error) {
-	status, err := opts.Status.numberOrAny()
-	if err != nil {
-		return nil, err
-	}
-	before, most := joincheck.Above(), engine.ListLimit(opts.Limit)
-	if opts.After != nil {
-		before = opts.After.ID
-	}
-	switch {
-	case opts.GroupingKey != "":
-		return j.read(ctx, op.JoinListGroup{GroupingKey: opts.GroupingKey, Status: status, Before: before, Most: most})
-	case status != nil:
-		return j.read(ctx, op.JoinListStatus{Status: *status, Before: before, Most: most})
-	}
-	return j.read(ctx, op.JoinList{Before: before, Most: most})
+// List returns joins by id, highest first: newest first, unless programs chose ids themselves. They
+// are read while they are iterated over; an error is the last item.
+func (j *Joins) List(ctx context.Context, opts ListOptions) iter.Seq2[Info, error] {
+	return engine.Pages(opts.After, func(after *Info, most int) ([]Info, error) {
+		status, err := opts.Status.numberOrAny()
+		if err != nil {
+			return nil, err
+		}
+		before := joincheck.Above()
+		if after != nil {
+			before = after.ID
+		}
+		switch {
+		case opts.GroupingKey != "":
+			return j.read(ctx, op.JoinListGroup{GroupingKey: opts.GroupingKey, Status: status, Before: before, Most: most})
+		case status != nil:
+			return j.read(ctx, op.JoinListStatus{Status: *status, Before: before, Most: most})
+		}
+		return j.read(ctx, op.JoinList{Before: before, Most: most})
+	})
 }
 
 func (j *Joins) read(ctx context.Context, o engine.Answering[op.Join]) ([]Info, error) {
@@ -125,34 +127,35 @@ func stored(j *op.Join) Info {
 	}
 }
 
-// MembersOptions select members of a join. The zero value lists the first 100.
+// MembersOptions select members of a join. The zero value lists all.
 type MembersOptions struct {
 	Status Status // Pending, Completed or Failed; "": any
 
-	After *Member // the last member of the page before: its MessageID counts; nil: from the beginning
-	Limit int     // default 100, at most 10 000
+	After *Member // only members that follow this one: its MessageID counts; nil: from the beginning
 }
 
-// Members returns members of a join with their results, by message id, lowest first, or
-// ErrNotFound. Results may have 64 KiB each: of a join with many large ones read a page at a time.
-func (j *Joins) Members(ctx context.Context, id ID, opts MembersOptions) ([]Member, error) {
-	status, err := opts.Status.numberOrAny()
-	if err != nil {
-		return nil, err
-	}
-	list := op.JoinMembers{JoinID: id, Status: status, Most: engine.ListLimit(opts.Limit)}
-	if opts.After != nil {
-		list.After = opts.After.MessageID
-	}
-	found, err := engine.Query(ctx, j.db, list)
-	if err == nil && len(found) == 0 {
-		_, err = j.Get(ctx, id)
-	}
-	var all []Member
-	for i := range found {
-		all = append(all, storedMember(&found[i]))
-	}
-	return all, err
+// Members returns members of a join with their results, by message id, lowest first, which it reads
+// while they are iterated over. Results may have 64 KiB each, of which up to 500 are in memory at
+// once. An error is the last item: ErrNotFound if there is no such join.
+func (j *Joins) Members(ctx context.Context, id ID, opts MembersOptions) iter.Seq2[Member, error] {
+	return engine.Pages(opts.After, func(after *Member, most int) (all []Member, err error) {
+		status, err := opts.Status.numberOrAny()
+		if err != nil {
+			return nil, err
+		}
+		list := op.JoinMembers{JoinID: id, Status: status, Most: most}
+		if after != nil {
+			list.After = after.MessageID
+		}
+		found, err := engine.Query(ctx, j.db, list)
+		if err == nil && len(found) == 0 {
+			_, err = j.Get(ctx, id)
+		}
+		for i := range found {
+			all = append(all, storedMember(&found[i]))
+		}
+		return all, err
+	})
 }
 
 // storedMember is a member as it is stored.

@@ -36,14 +36,13 @@ func testList(t *testing.T, e dbtest.Engine) {
 	}{
 		{join.ListOptions{}, []int{4, 3, 2, 1, 0}},
 		{join.ListOptions{GroupingKey: "a"}, []int{4, 2, 0}},
-		{join.ListOptions{GroupingKey: "a", Limit: 2}, []int{4, 2}},
 		{join.ListOptions{GroupingKey: "a", After: &join.Info{ID: all[4]}}, []int{2, 0}},
 		{join.ListOptions{Status: join.Cancelled}, []int{1}},
 		{join.ListOptions{Status: join.Pending, After: &join.Info{ID: all[3]}}, []int{2, 0}},
 		{join.ListOptions{GroupingKey: "b", Status: join.Pending}, nil},
 		{join.ListOptions{GroupingKey: "none"}, nil},
 	} {
-		got, err := f.List(f.ctx(), c.filter)
+		got, err := engine.Collect(f.List(f.ctx(), c.filter), 100)
 		f.check(err)
 		var want []join.ID
 		for _, i := range c.want {
@@ -70,7 +69,7 @@ func testMembers(t *testing.T, e dbtest.Engine) {
 	f.fail(owner, items[msgs[3]])
 	var all []outbox.MessageID
 	for after := (*join.Member)(nil); ; {
-		page, err := f.Members(f.ctx(), id, join.MembersOptions{After: after, Limit: 2})
+		page, err := engine.Collect(f.Members(f.ctx(), id, join.MembersOptions{After: after}), 2)
 		f.check(err)
 		if len(page) == 0 {
 			break
@@ -84,7 +83,7 @@ func testMembers(t *testing.T, e dbtest.Engine) {
 		t.Fatalf("paged through %v, want %v", all, msgs)
 	}
 	for status, want := range map[join.Status]outbox.MessageID{join.Completed: msgs[1], join.Failed: msgs[3]} {
-		got, err := f.Members(f.ctx(), id, join.MembersOptions{Status: status})
+		got, err := engine.Collect(f.Members(f.ctx(), id, join.MembersOptions{Status: status}), 100)
 		f.check(err)
 		if len(got) != 1 || got[0].MessageID != want || got[0].Status != status {
 			t.Fatalf("%v members: %v", status, got)
@@ -100,16 +99,16 @@ func testGetUnknown(t *testing.T, e dbtest.Engine) {
 	if _, err := f.Get(f.ctx(), join.NewID()); !errors.Is(err, join.ErrNotFound) {
 		t.Fatalf("want ErrNotFound, got %v", err)
 	}
-	if _, err := f.Members(f.ctx(), join.NewID(), join.MembersOptions{}); !errors.Is(err, join.ErrNotFound) {
+	if _, err := engine.Collect(f.Members(f.ctx(), join.NewID(), join.MembersOptions{}), 100); !errors.Is(err, join.ErrNotFound) {
 		t.Fatalf("want ErrNotFound, got %v", err)
 	}
-	if _, err := f.List(f.ctx(), join.ListOptions{Status: "over"}); !errors.Is(err, engine.ErrInvalid) {
+	if _, err := engine.Collect(f.List(f.ctx(), join.ListOptions{Status: "over"}), 100); !errors.Is(err, engine.ErrInvalid) {
 		t.Fatalf("want ErrInvalid, got %v", err)
 	}
-	if _, err := f.Members(f.ctx(), f.start(1), join.MembersOptions{Status: "over"}); !errors.Is(err, engine.ErrInvalid) {
+	if _, err := engine.Collect(f.Members(f.ctx(), f.start(1), join.MembersOptions{Status: "over"}), 100); !errors.Is(err, engine.ErrInvalid) {
 		t.Fatalf("want ErrInvalid, got %v", err)
 	}
-	if members, err := f.Members(f.ctx(), f.start(1), join.MembersOptions{}); err != nil || len(members) != 0 {
+	if members, err := engine.Collect(f.Members(f.ctx(), f.start(1), join.MembersOptions{}), 100); err != nil || len(members) != 0 {
 		t.Fatalf("%v, %v", members, err)
 	}
 }

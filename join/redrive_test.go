@@ -84,7 +84,7 @@ func testRedriveJoin(t *testing.T, e dbtest.Engine) {
 		t.Errorf("%d steps ran", runs)
 	}
 	f.notRedriven(fan.Join, join.ErrNotFailed)
-	entries, err := parts.NewAdmin(f.db.DB).Audit(f.ctx(), admin.AuditOptions{})
+	entries, err := engine.Collect(parts.NewAdmin(f.db.DB).Audit(f.ctx(), admin.AuditOptions{}), 100)
 	f.check(err)
 	noted := map[string]int{}
 	for _, e := range entries {

@@ -24,7 +24,7 @@ import (
 // results returns the results of a join's members by position, "-" for none.
 func (f *fixture) results(id join.ID) (all []string) {
 	f.t.Helper()
-	members, err := f.Members(f.ctx(), id, join.MembersOptions{})
+	members, err := engine.Collect(f.Members(f.ctx(), id, join.MembersOptions{}), 100)
 	f.check(err)
 	slices.SortFunc(members, func(a, b join.Member) int { return int(a.Position - b.Position) })
 	for _, m := range members {
@@ -82,7 +82,7 @@ func testResults(t *testing.T, e dbtest.Engine) {
 			if err != nil {
 				return err
 			}
-			members, err := f.Members(ctx, from[0].ID, join.MembersOptions{})
+			members, err := engine.Collect(f.Members(ctx, from[0].ID, join.MembersOptions{}), 100)
 			for _, member := range members {
 				n, _ := strconv.Atoi(string(member.Result))
 				sum += n

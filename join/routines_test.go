@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/worker"
@@ -69,7 +70,7 @@ func TestRoutinesForOtherLanguages(t *testing.T) {
 		t.Fatal(err)
 	}
 	for topic, payload := range map[string]string{"done": `{"n": 1}`, "failed": "x"} {
-		sent, err := o.List(t.Context(), outbox.ListOptions{Topic: topic})
+		sent, err := engine.Collect(o.List(t.Context(), outbox.ListOptions{Topic: topic}), 100)
 		if err != nil || len(sent) != 1 || string(sent[0].Payload) != payload {
 			t.Fatalf("%s: %v, %v", topic, sent, err)
 		}

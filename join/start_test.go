@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/join"
@@ -146,7 +147,7 @@ func testStartRolledBack(t *testing.T, e dbtest.Engine) {
 	f.check(err)
 	f.check(tx.Rollback())
 	f.progress(id, 0, 0, join.Pending)
-	members, err := f.Members(f.ctx(), id, join.MembersOptions{})
+	members, err := engine.Collect(f.Members(f.ctx(), id, join.MembersOptions{}), 100)
 	f.check(err)
 	if len(members) != 2 {
 		t.Fatalf("%d members are left, want 2", len(members))
@@ -168,7 +169,7 @@ func testAttach(t *testing.T, e dbtest.Engine) {
 		f.check(f.Attach(f.ctx(), id, msgs[0]))
 	}
 	f.check(f.Attach(f.ctx(), id, msgs[1], msgs[0], msgs[1]))
-	members, err := f.Members(f.ctx(), id, join.MembersOptions{})
+	members, err := engine.Collect(f.Members(f.ctx(), id, join.MembersOptions{}), 100)
 	f.check(err)
 	if len(members) != 2 {
 		t.Fatalf("the join has %d members, want 2", len(members))
@@ -205,7 +206,7 @@ func testAttachUnknown(t *testing.T, e dbtest.Engine) {
 	if err := f.Attach(f.ctx(), nowhere, msgs...); !errors.Is(err, join.ErrNotFound) || !strings.Contains(err.Error(), nowhere.String()) {
 		t.Fatalf("attached to an unknown join: %v", err)
 	}
-	members, err := f.Members(f.ctx(), id, join.MembersOptions{})
+	members, err := engine.Collect(f.Members(f.ctx(), id, join.MembersOptions{}), 100)
 	f.check(err)
 	if len(members) != 0 {
 		t.Fatalf("%d messages were attached", len(members))
@@ -216,7 +217,7 @@ func testAttachUnknown(t *testing.T, e dbtest.Engine) {
 	}
 	f.check(f.AttachTx(f.ctx(), tx, id, msgs[1]))
 	f.check(tx.Commit())
-	members, err = f.Members(f.ctx(), id, join.MembersOptions{})
+	members, err = engine.Collect(f.Members(f.ctx(), id, join.MembersOptions{}), 100)
 	f.check(err)
 	if len(members) != 1 || members[0].MessageID != msgs[1] {
 		t.Fatalf("attached %v", members)
@@ -310,7 +311,7 @@ func testFanOutRefuses(t *testing.T, e dbtest.Engine) {
 	_, err = f.FanOut(f.ctx(), join.Spec{ExpectedSteps: -1}, []outbox.Message{{Topic: "a"}}, usual())
 	f.refused("expected steps", err)
 	f.sent("", 0)
-	joins, err := f.List(f.ctx(), join.ListOptions{})
+	joins, err := engine.Collect(f.List(f.ctx(), join.ListOptions{}), 100)
 	f.check(err)
 	if len(joins) != 0 {
 		t.Fatalf("left %d joins behind", len(joins))

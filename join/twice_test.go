@@ -127,7 +127,7 @@ func twice(staleAcks, currentAcks bool) func(*testing.T, dbtest.Engine) {
 // memberIDs are the messages of a join.
 func (f *fixture) memberIDs(id join.ID) (ids []outbox.MessageID) {
 	f.t.Helper()
-	members, err := f.Members(f.ctx(), id, join.MembersOptions{})
+	members, err := engine.Collect(f.Members(f.ctx(), id, join.MembersOptions{}), 100)
 	f.check(err)
 	for _, m := range members {
 		ids = append(ids, m.MessageID)

@@ -253,7 +253,7 @@ func testLimits(t *testing.T, e dbtest.Engine) {
 			}
 		}
 	}
-	if all, err := f.List(t.Context(), lease.ListOptions{}); err != nil || len(all) != 0 {
+	if all, err := engine.Collect(f.List(t.Context(), lease.ListOptions{}), 100); err != nil || len(all) != 0 {
 		t.Fatalf("refused leases left %+v, %v", all, err)
 	}
 	for _, n := range []string{"x", strings.Repeat("é", 255), "a'b\"c%; --"} {

@@ -3,6 +3,7 @@ package lease
 import (
 	"context"
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/bravellian/pawl/internal/audit"
@@ -63,29 +64,30 @@ func (s *Leases) Get(ctx context.Context, name string) (*Info, error) {
 	return &known, nil
 }
 
-// ListOptions select leases. The zero value lists the first 100 by name.
+// ListOptions select leases. The zero value lists all.
 type ListOptions struct {
 	Status Status // "": any
 
-	After *Info // the last lease of the page before: its Name counts; nil: from the beginning
-	Limit int   // default 100, at most 10 000
+	After *Info // only leases that follow this one: its Name counts; nil: from the beginning
 }
 
-// List returns leases in order of their names.
-func (s *Leases) List(ctx context.Context, opts ListOptions) ([]Info, error) {
-	if st := opts.Status; st != "" && st != Held && st != Expired && st != Free {
-		return nil, engine.Invalid("status", "not one of %q", []Status{Held, Expired, Free})
-	}
-	list := op.LeaseList{State: worker.Optional(string(opts.Status)), Most: engine.ListLimit(opts.Limit)}
-	if opts.After != nil {
-		list.After = opts.After.Name
-	}
-	found, err := engine.Query(ctx, s.db, list)
-	var all []Info
-	for i := range found {
-		all = append(all, info(&found[i]))
-	}
-	return all, err
+// List returns leases in order of their names, which it reads while they are iterated over. An error
+// is the last item.
+func (s *Leases) List(ctx context.Context, opts ListOptions) iter.Seq2[Info, error] {
+	return engine.Pages(opts.After, func(after *Info, most int) (all []Info, err error) {
+		if st := opts.Status; st != "" && st != Held && st != Expired && st != Free {
+			return nil, engine.Invalid("status", "not one of %q", []Status{Held, Expired, Free})
+		}
+		list := op.LeaseList{State: worker.Optional(string(opts.Status)), Most: most}
+		if after != nil {
+			list.After = after.Name
+		}
+		found, err := engine.Query(ctx, s.db, list)
+		for i := range found {
+			all = append(all, info(&found[i]))
+		}
+		return all, err
+	})
 }
 
 // ForceRelease ends a lease, whoever holds it, and raises its token, so that nothing that the

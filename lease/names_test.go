@@ -72,7 +72,7 @@ func everyCall(t *testing.T, db engine.DB, pool pooled) {
 	if there, err := s.ForceRelease(t.Context(), "n"); !there || err != nil {
 		t.Fatal(there, err)
 	}
-	if all, err := s.List(t.Context(), lease.ListOptions{}); err != nil || len(all) != 1 {
+	if all, err := engine.Collect(s.List(t.Context(), lease.ListOptions{}), 100); err != nil || len(all) != 1 {
 		t.Fatal(all, err)
 	}
 	if err := l.Close(t.Context()); err != nil {

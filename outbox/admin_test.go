@@ -13,6 +13,7 @@ import (
 
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/internal/audit"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/test/parts"
@@ -436,7 +437,7 @@ func testWithdrawBesideClaims(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	const n = 600
 	f.enqueueBatch(n)
-	list, err := f.List(f.ctx(), outbox.ListOptions{Status: outbox.Ready, Limit: n})
+	list, err := engine.Collect(f.List(f.ctx(), outbox.ListOptions{Status: outbox.Ready}), n)
 	if err != nil || len(list) != n {
 		t.Fatal(len(list), err)
 	}
@@ -554,7 +555,7 @@ func TestFailedFarBehind(t *testing.T) {
 		does(0, redrive, outbox.FailedFilter{Topic: "few"})
 		does(56, redrive, outbox.FailedFilter{})
 		for action, want := range map[string][]int64{audit.Redrive: {56, 1}, audit.Discard: {3}} {
-			entries, err := parts.NewAdmin(db).Audit(t.Context(), admin.AuditOptions{Action: action})
+			entries, err := engine.Collect(parts.NewAdmin(db).Audit(t.Context(), admin.AuditOptions{Action: action}), 100)
 			var got []int64
 			for _, e := range entries {
 				got = append(got, e.Count)

@@ -82,7 +82,7 @@ func (f *fixture) dueNow() {
 // trail returns what the audit trail has, oldest first: actor, action, target and number.
 func (f *fixture) trail() (all []admin.Entry) {
 	f.t.Helper()
-	all, err := parts.NewAdmin(f.db).Audit(f.ctx(), admin.AuditOptions{})
+	all, err := engine.Collect(parts.NewAdmin(f.db).Audit(f.ctx(), admin.AuditOptions{}), 100)
 	if err != nil {
 		f.t.Fatal(err)
 	}

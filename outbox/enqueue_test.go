@@ -281,7 +281,7 @@ func testTopicsAreCaseSensitive(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.enqueue(outbox.Message{Topic: "Order.Created"})
 	f.enqueue(outbox.Message{Topic: "order.created"})
-	found, err := f.List(f.ctx(), outbox.ListOptions{Topic: "order.created"})
+	found, err := engine.Collect(f.List(f.ctx(), outbox.ListOptions{Topic: "order.created"}), 100)
 	if err != nil || len(found) != 1 {
 		t.Fatalf("found %d messages: %v", len(found), err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
@@ -77,7 +78,7 @@ func TestExpiredMessagesEnd(t *testing.T) {
 			t.Errorf("attempts %+v, %v", all, err)
 		}
 		f.touched(0)(f.Redrive(f.ctx(), outbox.FailedFilter{}))
-		found, err := f.List(f.ctx(), outbox.ListOptions{Status: outbox.Expired})
+		found, err := engine.Collect(f.List(f.ctx(), outbox.ListOptions{Status: outbox.Expired}), 100)
 		if err != nil || len(found) != 1 || found[0].Position != late {
 			t.Errorf("listed %+v, %v", found, err)
 		}

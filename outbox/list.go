@@ -3,18 +3,20 @@ package outbox
 import (
 	"cmp"
 	"context"
+	"iter"
 	"maps"
 	"math"
 	"slices"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// ListOptions select messages: those that meet all of them. The zero value lists the
-// newest 100.
+// ListOptions select messages: those that meet all of them. The zero value lists
+// all.
 type ListOptions struct {
 	Status        Status            // "": any
 	Topic         string            // "": any
@@ -28,43 +30,49 @@ type ListOptions struct {
 	// NoPayload leaves Payload out: lists of large messages are read many times faster without.
 	NoPayload bool
 
-	After *Info // the last message of the page before: its Position counts; nil: from the beginning
-	Limit int   // default 100, at most 10 000
+	After *Info // only messages that follow this one: its Position counts; nil: from the beginning
 }
 
 // listWindow is how many messages a statement of a list reads at most, but for the rest of
 // the run that it ends in.
 const listWindow = 10_000
 
-// List returns messages, highest position first. Where few match it reads all messages
-// of the state, 10 000 in each statement; ListSome does not. It returns ErrInvalid for
-// options that no message can meet. It may be called concurrently.
-func (o *Outbox) List(ctx context.Context, opts ListOptions) ([]Info, error) {
-	l, err := o.list(&opts)
-	if err != nil {
-		return nil, err
-	}
-	limit := engine.ListLimit(opts.Limit)
-	var all []Info
-	for l.before > 0 && len(all) < limit {
-		found, err := l.some(ctx, listWindow, limit-len(all))
-		if err != nil {
-			return nil, err
+// List returns messages, highest position first, which it reads while they are iterated over. Where
+// few match it reads all messages of the state, 10 000 in each statement. An error is the last item:
+// ErrInvalid for options that no message can meet. It may be called concurrently.
+func (o *Outbox) List(ctx context.Context, opts ListOptions) iter.Seq2[Info, error] {
+	return func(yield func(Info, error) bool) {
+		l, err := o.list(&opts)
+		for most := range engine.PageSizes() {
+			var found []Info
+			if err == nil {
+				found, err = l.some(ctx, listWindow, most)
+			}
+			for i := range found {
+				if !yield(found[i], nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(Info{}, err)
+				return
+			}
+			if l.before == 0 {
+				return
+			}
 		}
-		all = append(all, found...)
 	}
-	return all, nil
 }
 
-// ListSome is List of a part of the messages, for who does not want to wait until all are read:
-// it examines at most look messages of the state, from the highest position down, and returns
-// those of them that match, none if none does. look is 10 000 at most, and if it is 0. Messages
+// ListSome is List of a part of the messages, for pages that are not to wait until all are read: it
+// examines at most look messages of the state, from the highest position down, and returns at most
+// most of them that match, none if none does. look is 10 000 at most, and if it is 0. Messages
 // that are ready, scheduled or in progress are examined by the batches in which they lie, of
 // which the last one may exceed look. next is where to go on, as
 // ListOptions{After: &Info{Message: Message{Position: next}}}; it is 0 if there are no more
 // messages, and may lead to none. ListSome returns ErrInvalid for options that no message can
 // meet and for other values of look. It may be called concurrently.
-func (o *Outbox) ListSome(ctx context.Context, opts ListOptions, look int) (page []Info, next Position, err error) {
+func (o *Outbox) ListSome(ctx context.Context, _ access.Key, opts ListOptions, look, most int) (page []Info, next Position, err error) {
 	if err := engine.CheckOption("look", look, 1, listWindow); err != nil {
 		return nil, 0, err
 	}
@@ -72,7 +80,7 @@ func (o *Outbox) ListSome(ctx context.Context, opts ListOptions, look int) (page
 	if err != nil {
 		return nil, 0, err
 	}
-	page, err = l.some(ctx, cmp.Or(look, listWindow), engine.ListLimit(opts.Limit))
+	page, err = l.some(ctx, cmp.Or(look, listWindow), most)
 	return page, Position(l.before), err
 }
 

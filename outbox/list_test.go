@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/test/parts"
@@ -21,7 +22,7 @@ import (
 // listed checks which messages a filter finds, highest position first.
 func (f *fixture) listed(filter outbox.ListOptions, want ...outbox.Position) {
 	f.t.Helper()
-	found, err := f.List(f.ctx(), filter)
+	found, err := engine.Collect(f.List(f.ctx(), filter), 100)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -45,11 +46,11 @@ func TestListWithoutPayloads(t *testing.T) {
 		f := open(t, e)
 		f.scatter()
 		for _, s := range []outbox.Status{"", outbox.Ready, outbox.Scheduled, outbox.InProgress, outbox.Done, outbox.Failed, outbox.Discarded} {
-			with, err := f.List(f.ctx(), outbox.ListOptions{Status: s})
+			with, err := engine.Collect(f.List(f.ctx(), outbox.ListOptions{Status: s}), 100)
 			if err != nil {
 				t.Fatal(err)
 			}
-			without, err := f.List(f.ctx(), outbox.ListOptions{Status: s, NoPayload: true})
+			without, err := engine.Collect(f.List(f.ctx(), outbox.ListOptions{Status: s, NoPayload: true}), 100)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,7 +73,7 @@ func testList(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.scatter()
 	for _, s := range []outbox.Status{outbox.Ready, outbox.Scheduled, outbox.InProgress, outbox.Done, outbox.Failed, outbox.Discarded} {
-		found, err := f.List(f.ctx(), outbox.ListOptions{Status: s})
+		found, err := engine.Collect(f.List(f.ctx(), outbox.ListOptions{Status: s}), 100)
 		if err != nil || len(found) != 1 {
 			t.Fatalf("%v: found %d, %v", s, len(found), err)
 		}
@@ -87,7 +88,7 @@ func testList(t *testing.T, e dbtest.Engine) {
 			f.listed(none)
 		}
 	}
-	if all, err := f.List(f.ctx(), outbox.ListOptions{}); err != nil || len(all) != 6 {
+	if all, err := engine.Collect(f.List(f.ctx(), outbox.ListOptions{}), 100); err != nil || len(all) != 6 {
 		t.Fatalf("found %d, %v", len(all), err)
 	}
 }
@@ -101,7 +102,7 @@ func testListPages(t *testing.T, e dbtest.Engine) {
 	var seen int
 	var last *outbox.Info
 	for {
-		page, err := f.List(f.ctx(), outbox.ListOptions{Status: outbox.Ready, After: last, Limit: 10})
+		page, err := engine.Collect(f.List(f.ctx(), outbox.ListOptions{Status: outbox.Ready, After: last}), 10)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +131,6 @@ func testListFilters(t *testing.T, e dbtest.Engine) {
 	c := f.enqueue(outbox.Message{CorrelationID: "order-1", Due: time.Now().Add(time.Hour)})
 	f.listed(outbox.ListOptions{Queue: "mail"}, b, a)
 	f.listed(outbox.ListOptions{Queue: "default"}, c)
-	f.listed(outbox.ListOptions{Queue: "mail", Limit: 1}, b)
 	f.listed(outbox.ListOptions{Queue: "mail", After: at(b)}, a)
 	f.listed(outbox.ListOptions{CorrelationID: "order-1"}, c, a)
 	f.listed(outbox.ListOptions{CorrelationID: "order"})
@@ -239,9 +239,8 @@ func testListWindows(t *testing.T, e dbtest.Engine) {
 				if w.floors < 12/size || w.floors > 13 {
 					t.Errorf("%d statements of %d messages", w.floors, size)
 				}
-				f.listed(outbox.ListOptions{Status: s, CorrelationID: "0", Limit: 2}, ids[8], ids[4])
 				f.listed(outbox.ListOptions{Status: s, CorrelationID: "0", After: at(ids[8])}, ids[4], ids[0])
-				f.listed(outbox.ListOptions{Status: s, Queue: "b", Limit: 3}, ids[11], ids[9], ids[7])
+				f.listed(outbox.ListOptions{Status: s, Queue: "b", After: at(ids[5])}, ids[3], ids[1])
 			}
 		}
 	}
@@ -272,7 +271,7 @@ func testListReadsOn(t *testing.T, e dbtest.Engine) {
 		t.Errorf("%d statements of one message for 251", w.floors)
 	}
 	w.floors = 0
-	if all, err := f.List(f.ctx(), outbox.ListOptions{Limit: 3}); err != nil || len(all) != 3 || w.floors != 3 {
+	if all, err := engine.Collect(f.List(f.ctx(), outbox.ListOptions{}), 3); err != nil || len(all) != 3 || w.floors != 3 {
 		t.Errorf("%d messages in %d statements, %v", len(all), w.floors, err)
 	}
 	f.listed(outbox.ListOptions{After: at(first)})
@@ -297,10 +296,10 @@ func testListSome(t *testing.T, e dbtest.Engine) {
 	for _, status := range []outbox.Status{"", outbox.Ready} {
 		for _, look := range []int{1, 3, 7, 20, 100} {
 			w.size, w.floors = 0, 0
-			opts, pages := outbox.ListOptions{Status: status, CorrelationID: "0", Limit: 2}, 0
+			opts, pages := outbox.ListOptions{Status: status, CorrelationID: "0"}, 0
 			var got []outbox.Position
 			for more := true; more; pages++ {
-				page, next, err := f.ListSome(f.ctx(), opts, look)
+				page, next, err := f.ListSome(f.ctx(), access.Key{}, opts, look, 2)
 				if err != nil || len(page) > min(2, look) || pages > 25 {
 					t.Fatalf("%d messages in page %d of %d, %v", len(page), pages, look, err)
 				}
@@ -318,18 +317,18 @@ func testListSome(t *testing.T, e dbtest.Engine) {
 		}
 	}
 	f.Outbox = parts.NewOutbox(f.db.DB, worker.Options{})
-	if page, next, err := f.ListSome(f.ctx(), outbox.ListOptions{CorrelationID: "0"}, 3); err != nil || len(page) != 0 || next != want[0]+2 {
+	if page, next, err := f.ListSome(f.ctx(), access.Key{}, outbox.ListOptions{CorrelationID: "0"}, 3, 100); err != nil || len(page) != 0 || next != want[0]+2 {
 		t.Errorf("of three: %d, and on from %d, %v", len(page), next, err)
 	}
-	if page, next, err := f.ListSome(f.ctx(), outbox.ListOptions{CorrelationID: "0"}, 0); err != nil || len(page) != 4 || next != 0 {
+	if page, next, err := f.ListSome(f.ctx(), access.Key{}, outbox.ListOptions{CorrelationID: "0"}, 0, 100); err != nil || len(page) != 4 || next != 0 {
 		t.Errorf("of as many as there may be: %d, and on from %d, %v", len(page), next, err)
 	}
 	for _, look := range []int{-1, 10_001} {
-		if _, _, err := f.ListSome(f.ctx(), outbox.ListOptions{}, look); !errors.Is(err, engine.ErrInvalid) {
+		if _, _, err := f.ListSome(f.ctx(), access.Key{}, outbox.ListOptions{}, look, 1); !errors.Is(err, engine.ErrInvalid) {
 			t.Errorf("%d: %v", look, err)
 		}
 	}
-	if _, _, err := f.ListSome(f.ctx(), outbox.ListOptions{Topic: "\xff"}, 0); !errors.Is(err, engine.ErrInvalid) {
+	if _, _, err := f.ListSome(f.ctx(), access.Key{}, outbox.ListOptions{Topic: "\xff"}, 0, 1); !errors.Is(err, engine.ErrInvalid) {
 		t.Errorf("a topic that is none: %v", err)
 	}
 }
@@ -340,7 +339,7 @@ func TestInfoJSON(t *testing.T) { dbtest.Each(t, testInfoJSON) }
 func testInfoJSON(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.scatter()
-	all, err := f.List(f.ctx(), outbox.ListOptions{})
+	all, err := engine.Collect(f.List(f.ctx(), outbox.ListOptions{}), 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -376,11 +375,11 @@ func testListRefused(t *testing.T, e dbtest.Engine) {
 		"status":         {Status: "in progress"},
 	} {
 		var refused *engine.InvalidError
-		if _, err := f.List(f.ctx(), filter); !errors.As(err, &refused) || refused.Field() != field {
+		if _, err := engine.Collect(f.List(f.ctx(), filter), 100); !errors.As(err, &refused) || refused.Field() != field {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
-	if _, err := f.List(f.ctx(), outbox.ListOptions{OlderThan: time.Hour, NewerThan: time.Hour}); !errors.Is(err, engine.ErrInvalid) {
+	if _, err := engine.Collect(f.List(f.ctx(), outbox.ListOptions{OlderThan: time.Hour, NewerThan: time.Hour}), 100); !errors.Is(err, engine.ErrInvalid) {
 		t.Errorf("no age at all: %v", err)
 	}
 }

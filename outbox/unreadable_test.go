@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
@@ -135,7 +136,7 @@ func testUnreadableShown(t *testing.T, e dbtest.Engine) {
 	good, bad := f.damaged(40)
 	list := func(status outbox.Status, want int) {
 		t.Helper()
-		all, err := f.List(f.ctx(), outbox.ListOptions{Status: status})
+		all, err := engine.Collect(f.List(f.ctx(), outbox.ListOptions{Status: status}), 100)
 		if err != nil || len(all) != want {
 			t.Fatalf("%v: %d messages, %v, want %d", status, len(all), err, want)
 		}

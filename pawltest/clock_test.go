@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/lease"
 	"github.com/bravellian/pawl/outbox"
@@ -96,7 +97,7 @@ func TestJobs(t *testing.T) {
 	if last := time.Date(2031, 3, 31, 6, 0, 0, 0, berlin); len(runs) != 2 || !runs[1].Equal(last) {
 		t.Errorf("after a jump the runs are %v", runs)
 	}
-	history, err := d.Jobs.Runs(t.Context(), "report", job.RunsOptions{})
+	history, err := engine.Collect(d.Jobs.Runs(t.Context(), "report", job.RunsOptions{}), 100)
 	check(t, err)
 	if len(history) != 3 || history[0].Status != job.Succeeded || history[1].Status != job.Missed || history[1].Missed != 2 {
 		t.Errorf("the history is %+v", history)

@@ -168,29 +168,18 @@ func (d *DB) turn(ctx context.Context) error {
 func (d *DB) left(ctx context.Context) ([]outbox.Info, error) {
 	var left []outbox.Info
 	for _, status := range []outbox.Status{outbox.Failed, outbox.Scheduled} {
-		f := outbox.ListOptions{Status: status, Limit: page}
-		for {
-			found, err := d.Outbox.List(ctx, f)
+		for found, err := range d.Outbox.List(ctx, outbox.ListOptions{Status: status}) {
 			if err != nil {
 				return nil, err
 			}
-			for i := range found {
-				if status == outbox.Failed || putBack(&found[i]) {
-					left = append(left, found[i])
-				}
+			if status == outbox.Failed || putBack(&found) {
+				left = append(left, found)
 			}
-			if len(found) < page {
-				break
-			}
-			f.After = &found[page-1]
 		}
 	}
 	slices.SortFunc(left, func(a, b outbox.Info) int { return cmp.Compare(a.Position, b.Position) })
 	return left, nil
 }
-
-// page is how many messages are read at once.
-const page = 1000
 
 // putBack tells a waiting message that was due from one whose time has not come.
 func putBack(m *outbox.Info) bool {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/canary"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/webhooksig"
@@ -158,7 +159,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: %d", method, w.Code)
 		}
 	}
-	all, err := p.Inbox.List(t.Context(), inbox.ListOptions{})
+	all, err := engine.Collect(p.Inbox.List(t.Context(), inbox.ListOptions{}), 100)
 	must(t, err)
 	if len(all) != 1 || all[0].MessageID != "msg_3" {
 		t.Errorf("stored %+v", all)
@@ -222,7 +223,7 @@ func TestGitHub(t *testing.T) {
 			t.Errorf("%s: %d", delivery, w.Code)
 		}
 	}
-	messages, err := p.Outbox.List(t.Context(), outbox.ListOptions{Topic: "github"})
+	messages, err := engine.Collect(p.Outbox.List(t.Context(), outbox.ListOptions{Topic: "github"}), 100)
 	must(t, err)
 	if len(messages) != 1 || messages[0].Headers["x-github-delivery"] != "72d3162e" || types[0] != "push" {
 		t.Errorf("%d messages, types %v", len(messages), types)
@@ -322,7 +323,7 @@ func TestNothingSecretIsTold(t *testing.T) {
 			w.Saw("answer", answer.Body.String()+fmt.Sprint(answer.Header()))
 		}
 	}
-	messages, err := p.Outbox.List(t.Context(), outbox.ListOptions{Topic: "shop.event"})
+	messages, err := engine.Collect(p.Outbox.List(t.Context(), outbox.ListOptions{Topic: "shop.event"}), 100)
 	must(t, err)
 	if len(messages) != 1 || messages[0].Headers["x-key"] != w.Plant("a header") || messages[0].Headers["stripe-signature"] != "" {
 		t.Errorf("%d messages", len(messages))

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
@@ -29,7 +30,7 @@ func testFail(t *testing.T, e dbtest.Engine) {
 		t.Fatalf("failed: %+v", got)
 	}
 	f.touched(1)(f.Fail(f.ctx(), owner, nil, other))
-	listed, err := f.List(f.ctx(), timer.ListOptions{Status: timer.Failed})
+	listed, err := engine.Collect(f.List(f.ctx(), timer.ListOptions{Status: timer.Failed}), 100)
 	f.check(err)
 	f.same(idsOf(listed), other, id)
 	if r := f.shown()[id.String()]; r.code != 3 || r.status != "Failed" {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/sqlite"
 	"github.com/bravellian/pawl/timer"
@@ -153,7 +154,7 @@ func ExampleTimers_ScheduleBatch() {
 		log.Fatal(err)
 	}
 	fmt.Println("scheduled", len(ids))
-	first, err := p.Timers.List(ctx, timer.ListOptions{Topic: "reminder.weekly", Limit: 18})
+	first, err := engine.Collect(p.Timers.List(ctx, timer.ListOptions{Topic: "reminder.weekly"}), 18)
 	if err != nil {
 		log.Fatal(err)
 	}

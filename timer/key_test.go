@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
@@ -175,9 +176,9 @@ func testKeyReplacedAtOnce(t *testing.T, e dbtest.Engine) {
 // being cancelled.
 func (f *fixture) pending(want, all int) {
 	f.t.Helper()
-	scheduled, err := f.List(f.ctx(), timer.ListOptions{Limit: 10_000, Status: timer.Scheduled})
+	scheduled, err := engine.Collect(f.List(f.ctx(), timer.ListOptions{Status: timer.Scheduled}), 10_000)
 	f.check(err)
-	cancelled, err := f.List(f.ctx(), timer.ListOptions{Limit: 10_000, Status: timer.Cancelled})
+	cancelled, err := engine.Collect(f.List(f.ctx(), timer.ListOptions{Status: timer.Cancelled}), 10_000)
 	f.check(err)
 	if len(scheduled) != want || len(cancelled) != all-want {
 		f.t.Fatalf("%d are pending and %d cancelled, want %d and %d", len(scheduled), len(cancelled), want, all-want)
@@ -249,9 +250,9 @@ func testKeyReplacedWhileFiring(t *testing.T, e dbtest.Engine) {
 		return nil
 	})
 	f.dispatch()
-	fired, err := f.List(f.ctx(), timer.ListOptions{Limit: 10_000, Status: timer.Fired})
+	fired, err := engine.Collect(f.List(f.ctx(), timer.ListOptions{Status: timer.Fired}), 10_000)
 	f.check(err)
-	cancelled, err := f.List(f.ctx(), timer.ListOptions{Limit: 10_000, Status: timer.Cancelled})
+	cancelled, err := engine.Collect(f.List(f.ctx(), timer.ListOptions{Status: timer.Cancelled}), 10_000)
 	f.check(err)
 	got := f.deliver()
 	if len(fired)+len(cancelled) != n || len(got) != len(fired) {

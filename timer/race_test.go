@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/outbox"
@@ -235,7 +236,7 @@ func (f *fixture) selfDispatch(handle *fixture, acked map[timer.ID]bool, n int) 
 			}
 			acked[info.ID] = true
 		}
-		fired, err := handle.List(f.ctx(), timer.ListOptions{Status: timer.Fired, Limit: 10_000})
+		fired, err := engine.Collect(handle.List(f.ctx(), timer.ListOptions{Status: timer.Fired}), 10_000)
 		if err != nil || len(fired) == n {
 			return err
 		}

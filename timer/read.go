@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"time"
@@ -70,20 +71,24 @@ func (t *Timers) Find(ctx context.Context, key string) (*Info, error) {
 	return &found[0], nil
 }
 
-// ListOptions select timers. The zero value lists the 100 that fire next.
+// ListOptions select timers. The zero value lists all.
 type ListOptions struct {
 	Status Status // "": any
 	Topic  string // "": any
 
-	After *Info // the last timer of the page before; nil: from the beginning
-	Limit int   // default 100, at most 10 000
+	After *Info // only timers that follow this one; nil: from the beginning
 }
 
 // List returns timers by status: those that are scheduled and those that are claimed in
 // the order in which they fire, then those that fired, failed and were cancelled, each
-// latest first.
-func (t *Timers) List(ctx context.Context, opts ListOptions) ([]Info, error) {
-	statuses, after := op.TimerStatuses(), opts.After
+// latest first. They are read while they are iterated over; an error is the last item.
+func (t *Timers) List(ctx context.Context, opts ListOptions) iter.Seq2[Info, error] {
+	return engine.Pages(opts.After, func(after *Info, most int) ([]Info, error) { return t.list(ctx, &opts, after, most) })
+}
+
+// list reads a page of a list.
+func (t *Timers) list(ctx context.Context, opts *ListOptions, after *Info, most int) (all []Info, err error) {
+	statuses := op.TimerStatuses()
 	switch {
 	case opts.Status != "":
 		if _, err := statuses.Number("status", string(opts.Status)); err != nil {
@@ -97,14 +102,12 @@ func (t *Timers) List(ctx context.Context, opts ListOptions) ([]Info, error) {
 		}
 		statuses = statuses[at:]
 	}
-	limit := engine.ListLimit(opts.Limit)
-	var all []Info
 	for _, status := range statuses {
-		found, err := t.infos(ctx, page(Status(status), opts.Topic, after, limit-len(all)))
+		found, err := t.infos(ctx, page(Status(status), opts.Topic, after, most-len(all)))
 		if err != nil {
 			return nil, err
 		}
-		if all = append(all, found...); len(all) == limit {
+		if all = append(all, found...); len(all) == most {
 			break
 		}
 		after = nil // of the next status all

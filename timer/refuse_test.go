@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/outbox"
@@ -108,7 +109,7 @@ func testRefusedCalls(t *testing.T, e dbtest.Engine) {
 	f.refused("batch size", err)
 	_, err = f.AbandonAfter(f.ctx(), owner, -1, nil, id)
 	f.refused("delay", err)
-	_, err = f.List(f.ctx(), timer.ListOptions{Status: "over"})
+	_, err = engine.Collect(f.List(f.ctx(), timer.ListOptions{Status: "over"}), 100)
 	f.refused("status", err)
 	f.get(id, timer.Scheduled)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
@@ -79,7 +80,7 @@ func testUnreadable(t *testing.T, e dbtest.Engine) {
 	bad := f.get(ids[1], timer.Scheduled).Position
 	_, err := f.db.SQL.ExecContext(f.ctx(), fmt.Sprintf("UPDATE %s SET %s WHERE id = %d", f.db.Table("timer"), damage, bad))
 	f.check(err)
-	if all, err := f.List(f.ctx(), timer.ListOptions{}); err != nil || len(all) != 3 {
+	if all, err := engine.Collect(f.List(f.ctx(), timer.ListOptions{}), 100); err != nil || len(all) != 3 {
 		t.Fatalf("listed %d: %v", len(all), err)
 	}
 	f.claimsUpTo(3, 2)

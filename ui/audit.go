@@ -52,9 +52,7 @@ func (v *visit) listAudit(ctx context.Context, s *store) (pageOf[admin.Entry], e
 			return (actor == "" || e.Actor == actor) && (action == "" || e.Action == action)
 		}
 	}
-	return sift(after, func(after *admin.Entry, limit int) ([]admin.Entry, error) {
-		return s.Admin.Audit(ctx, admin.AuditOptions{After: after, Limit: limit})
-	}, match, func(e *admin.Entry) string { return cursor(e.At.Format(time.RFC3339Nano), e.ID.String()) })
+	return sift(s.Admin.Audit(ctx, admin.AuditOptions{After: after}), match, func(e *admin.Entry) string { return cursor(e.At.Format(time.RFC3339Nano), e.ID.String()) })
 }
 
 // entryAt is the entry that the parameter after names; nil if it is not given.

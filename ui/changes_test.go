@@ -13,6 +13,7 @@ import (
 
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/lease"
@@ -110,7 +111,7 @@ func TestChanges(t *testing.T) {
 		l, err := f.Leases.Get(f.ctx(), "close-books"+canary)
 		is("lease", l.Status, lease.Free, err)
 		do("repair", "examined")
-		entries, err := f.Admin.Audit(f.ctx(), admin.AuditOptions{Actor: "olga"})
+		entries, err := engine.Collect(f.Admin.Audit(f.ctx(), admin.AuditOptions{Actor: "olga"}), 100)
 		actions := map[string]bool{}
 		for _, e := range entries {
 			actions[e.Action] = true

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -28,7 +29,7 @@ func failed(v *visit) (*screen, error) {
 			return nil, err
 		}
 		f := outbox.FailedFilter{Topic: v.query.Get("topic"), Queue: v.query.Get("queue"), Error: v.query.Get("error")}
-		list, next, err := s.Outbox.ListSome(ctx, outbox.ListOptions{Status: outbox.Failed, Topic: f.Topic, Queue: f.Queue, Error: f.Error, NoPayload: true, Limit: failedRead}, pageRead)
+		list, next, err := s.Outbox.ListSome(ctx, access.Key{}, outbox.ListOptions{Status: outbox.Failed, Topic: f.Topic, Queue: f.Queue, Error: f.Error, NoPayload: true}, pageRead, failedRead)
 		if err != nil {
 			return nil, err
 		}

@@ -58,9 +58,7 @@ func (v *visit) readInbox(ctx context.Context, s *store) (pageOf[inbox.Info], er
 			return (status == "" || m.Status == status) && (id == "" || m.MessageID == id)
 		}
 	}
-	return sift(after, func(after *inbox.Info, limit int) ([]inbox.Info, error) {
-		return s.Inbox.List(ctx, inbox.ListOptions{Source: q.Get("source"), After: after, Limit: limit})
-	}, match, func(m *inbox.Info) string { return cursor(m.Source, m.MessageID) })
+	return sift(s.Inbox.List(ctx, inbox.ListOptions{Source: q.Get("source"), After: after}), match, func(m *inbox.Info) string { return cursor(m.Source, m.MessageID) })
 }
 
 func inboxTable(s *store, list []inbox.Info) *table {

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/job"
 )
@@ -40,9 +41,7 @@ func (v *visit) listJobs(ctx context.Context, s *store) (pageOf[job.Info], error
 	if name := v.query.Get("after"); name != "" {
 		after = &job.Info{Job: job.Job{Name: name}}
 	}
-	p, err := sift(after, func(after *job.Info, limit int) ([]job.Info, error) {
-		return s.Jobs.List(ctx, job.ListOptions{After: after, Limit: limit})
-	}, nil, func(j *job.Info) string { return j.Name })
+	p, err := sift(s.Jobs.List(ctx, job.ListOptions{After: after}), nil, func(j *job.Info) string { return j.Name })
 	for i := range p.rows {
 		p.rows[i].Headers = v.headers(p.rows[i].Topic, p.rows[i].Headers)
 	}
@@ -94,7 +93,7 @@ func oneJob(v *visit) (*screen, error) {
 
 // runs reads the last runs of a job.
 func (v *visit) runs(s *store, name string) ([]job.Run, error) {
-	runs, err := s.Jobs.Runs(v.Context(), name, job.RunsOptions{Limit: pageSize})
+	runs, err := engine.Collect(s.Jobs.Runs(v.Context(), name, job.RunsOptions{}), pageSize)
 	if err != nil || v.readsAll() {
 		return runs, err
 	}

@@ -39,10 +39,9 @@ func (v *visit) listJoins(ctx context.Context, s *store) (p pageOf[join.Info], e
 	if err := oneOf("status", string(status), joinStates()); err != nil {
 		return p, err
 	}
-	var after *join.Info
 	if text := v.query.Get("after"); text != "" {
-		after = &join.Info{}
-		if after.ID, err = parsed(join.ParseID)(text); err != nil {
+		opts.After = &join.Info{}
+		if opts.After.ID, err = parsed(join.ParseID)(text); err != nil {
 			return p, err
 		}
 	}
@@ -50,10 +49,7 @@ func (v *visit) listJoins(ctx context.Context, s *store) (p pageOf[join.Info], e
 	if status == "" || opts.GroupingKey == "" {
 		opts.Status, match = status, nil
 	}
-	return sift(after, func(after *join.Info, limit int) ([]join.Info, error) {
-		opts.After, opts.Limit = after, limit
-		return s.Joins.List(ctx, opts)
-	}, match, func(j *join.Info) string { return j.ID.String() })
+	return sift(s.Joins.List(ctx, opts), match, func(j *join.Info) string { return j.ID.String() })
 }
 
 func (v *visit) joinTable(s *store, list []join.Info) *table {
@@ -143,9 +139,7 @@ func (v *visit) members(s *store, id join.ID) (p pageOf[join.Member], err error)
 		}
 		match = func(m *join.Member) bool { return m.Status == status }
 	}
-	return sift(after, func(after *join.Member, limit int) ([]join.Member, error) {
-		return s.Joins.Members(v.Context(), id, join.MembersOptions{After: after, Limit: limit})
-	}, match, func(m *join.Member) string { return m.MessageID.String() })
+	return sift(s.Joins.Members(v.Context(), id, join.MembersOptions{After: after}), match, func(m *join.Member) string { return m.MessageID.String() })
 }
 
 func (v *visit) memberTable(s *store, j *join.Info, members []join.Member) *table {

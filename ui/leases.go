@@ -52,9 +52,7 @@ func (v *visit) listLeases(ctx context.Context, s *store) (pageOf[lease.Info], e
 	if status := lease.Status(v.query.Get("status")); status != "" {
 		match = func(l *lease.Info) bool { return l.Status == status }
 	}
-	return sift(after, func(after *lease.Info, limit int) ([]lease.Info, error) {
-		return s.Leases.List(ctx, lease.ListOptions{After: after, Limit: limit})
-	}, match, func(l *lease.Info) string { return l.Name })
+	return sift(s.Leases.List(ctx, lease.ListOptions{After: after}), match, func(l *lease.Info) string { return l.Name })
 }
 
 func releaseLease(ctx context.Context, s *store, form url.Values) (string, error) {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -45,7 +46,7 @@ func (v *visit) listMessages(ctx context.Context, s *store, opts outbox.ListOpti
 		p, err = onePage(find(ctx, s, id))
 	} else {
 		var next outbox.Position
-		if p.rows, next, err = s.Outbox.ListSome(ctx, opts, pageRead); next != 0 {
+		if p.rows, next, err = s.Outbox.ListSome(ctx, access.Key{}, opts, pageRead, pageSize); next != 0 {
 			p.next = number64(int64(next))
 		}
 	}
@@ -59,7 +60,7 @@ func (v *visit) listMessages(ctx context.Context, s *store, opts outbox.ListOpti
 func (v *visit) listOptions() (opts outbox.ListOptions, err error) {
 	q := v.query
 	opts = outbox.ListOptions{
-		Status: outbox.Status(q.Get("status")), Topic: q.Get("topic"), Queue: q.Get("queue"), CorrelationID: q.Get("correlation"), Error: q.Get("error"), Limit: pageSize,
+		Status: outbox.Status(q.Get("status")), Topic: q.Get("topic"), Queue: q.Get("queue"), CorrelationID: q.Get("correlation"), Error: q.Get("error"),
 	}
 	for name, age := range map[string]*time.Duration{"older": &opts.OlderThan, "newer": &opts.NewerThan} {
 		if text := q.Get(name); text != "" {

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/bravellian/pawl/internal/engine"
@@ -12,8 +13,6 @@ const (
 	// pageRead bounds how many rows are read for a page, whatever the filter: where few match, a page
 	// has fewer rows, or none, and leads on.
 	pageRead = 10_000
-	// siftRead is how many rows are read at once to find those that match.
-	siftRead = 1_000
 )
 
 // pageOf is a page of a list.
@@ -22,34 +21,23 @@ type pageOf[T any] struct {
 	next string // the parameter after of the next page; "" if this is the last
 }
 
-// sift reads a list from behind a row, and keeps what matches until a page is full or pageRead rows
-// were read. It is for filters that no index serves: a statement with such a filter would read all rows
-// where few match. match is nil where every row does.
-func sift[T any](after *T, read func(after *T, limit int) ([]T, error), match func(*T) bool, cursor func(*T) string) (p pageOf[T], err error) {
-	limit := siftRead
-	if match == nil {
-		limit = pageSize
-	}
-	for looked := 0; looked < pageRead; looked += limit {
-		rows, err := read(after, limit)
+// sift reads a list and keeps what matches until a page is full or pageRead rows were read. It is for
+// filters that no index serves: a statement with such a filter would read all rows where few match.
+// match is nil where every row does.
+func sift[T any](rows iter.Seq2[T, error], match func(*T) bool, cursor func(*T) string) (p pageOf[T], err error) {
+	looked := 0
+	for row, err := range rows {
 		if err != nil {
 			return p, err
 		}
-		for i := range rows {
-			after = &rows[i]
-			if match == nil || match(after) {
-				p.rows = append(p.rows, *after)
-			}
-			if len(p.rows) == pageSize {
-				p.next = cursor(after)
-				return p, nil
-			}
+		if match == nil || match(&row) {
+			p.rows = append(p.rows, row)
 		}
-		if len(rows) < limit {
-			return p, nil
+		if looked++; len(p.rows) == pageSize || looked == pageRead {
+			p.next = cursor(&row)
+			break
 		}
 	}
-	p.next = cursor(after)
 	return p, nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
@@ -95,7 +96,7 @@ func (f *vault) path(route string) (method, path string) {
 // audited is how much operators did.
 func (f *vault) audited() int {
 	f.t.Helper()
-	entries, err := f.Admin.Audit(f.ctx(), admin.AuditOptions{Limit: 1000})
+	entries, err := engine.Collect(f.Admin.Audit(f.ctx(), admin.AuditOptions{}), 1000)
 	f.check(err)
 	return len(entries)
 }

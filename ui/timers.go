@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
 )
@@ -26,7 +27,7 @@ func timers(v *visit) (*screen, error) {
 		if err != nil {
 			return nil, err
 		}
-		day, err := s.Timers.List(ctx, timer.ListOptions{Status: timer.Scheduled, Limit: timersDrawn})
+		day, err := engine.Collect(s.Timers.List(ctx, timer.ListOptions{Status: timer.Scheduled}), timersDrawn)
 		return []block{{Chart: nextDay(day, v.now), Table: lead(v, s, v.timerTable(s, p.rows), p)}}, err
 	})
 	return sc, nil
@@ -68,9 +69,7 @@ func (v *visit) readTimers(ctx context.Context, s *store) (p pageOf[timer.Info],
 	if topic := q.Get("topic"); topic != "" {
 		match = func(t *timer.Info) bool { return t.Topic == topic }
 	}
-	return sift(after, func(after *timer.Info, limit int) ([]timer.Info, error) {
-		return s.Timers.List(ctx, timer.ListOptions{Status: timer.Status(q.Get("status")), After: after, Limit: limit})
-	}, match, func(t *timer.Info) string { return t.ID.String() })
+	return sift(s.Timers.List(ctx, timer.ListOptions{Status: timer.Status(q.Get("status")), After: after}), match, func(t *timer.Info) string { return t.ID.String() })
 }
 
 // nextDay counts timers by the hour in which they are due.

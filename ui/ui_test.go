@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/registry"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/join"
@@ -203,7 +204,7 @@ func TestAccess(t *testing.T) {
 		if m, err := f.Outbox.Find(f.ctx(), f.failed); err != nil || m.Status != outbox.Ready {
 			t.Errorf("%v, %v", m.Status, err)
 		}
-		entries, err := f.Admin.Audit(f.ctx(), admin.AuditOptions{Actor: "olga"})
+		entries, err := engine.Collect(f.Admin.Audit(f.ctx(), admin.AuditOptions{Actor: "olga"}), 100)
 		if err != nil || len(entries) != 1 || entries[0].Count != 1 {
 			t.Errorf("%+v, %v", entries, err)
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -58,8 +59,8 @@ func (c *auditCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err := c.checkLimit(); err != nil {
 		return err
 	}
-	return c.listing().list(ctx, a, g, c.listFlags, func(s *store) ([]admin.Entry, error) {
-		return s.pawl().Admin.Audit(ctx, admin.AuditOptions{Actor: c.By, Action: c.action(), Limit: c.Limit})
+	return c.listing().list(ctx, a, g, c.listFlags, func(s *store) iter.Seq2[admin.Entry, error] {
+		return s.pawl().Admin.Audit(ctx, admin.AuditOptions{Actor: c.By, Action: c.action()})
 	})
 }
 

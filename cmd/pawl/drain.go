@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/topics"
 	"github.com/bravellian/pawl/outbox"
@@ -64,7 +65,7 @@ const lookLimit = 10_000
 func (d *drained) look(ctx context.Context, store string, o *outbox.Outbox) error {
 	for _, queue := range d.queues {
 		for _, status := range []outbox.Status{outbox.Ready, outbox.Scheduled} {
-			found, _, err := o.ListSome(ctx, outbox.ListOptions{Status: status, Queue: queue, NoPayload: true, Limit: lookLimit}, lookLimit)
+			found, _, err := o.ListSome(ctx, access.Key{}, outbox.ListOptions{Status: status, Queue: queue, NoPayload: true}, lookLimit, lookLimit)
 			if err != nil {
 				return err
 			}

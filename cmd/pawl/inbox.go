@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"iter"
 	"net/url"
 	"strconv"
 	"strings"
@@ -67,11 +68,11 @@ func (c *inboxLsCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	return inboxListing().list(ctx, a, g, c.listFlags, func(s *store) ([]inbox.Info, error) { return s.pawl().Inbox.List(ctx, f) })
+	return inboxListing().list(ctx, a, g, c.listFlags, func(s *store) iter.Seq2[inbox.Info, error] { return s.pawl().Inbox.List(ctx, f) })
 }
 
 func (c *inboxLsCmd) filter() (inbox.ListOptions, error) {
-	f := inbox.ListOptions{Source: c.Source, Limit: c.Limit}
+	f := inbox.ListOptions{Source: c.Source}
 	if err := c.checkLimit(); err != nil {
 		return f, err
 	}

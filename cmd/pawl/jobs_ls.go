@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"iter"
 
 	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/job"
@@ -23,11 +24,11 @@ func (c *jobsLsCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err := c.checkLimit(); err != nil {
 		return err
 	}
-	f := job.ListOptions{Limit: c.Limit}
+	var f job.ListOptions
 	if c.After != "" {
 		f.After = &job.Info{Job: job.Job{Name: c.After}}
 	}
-	return jobListing().list(ctx, a, g, c.listFlags, func(s *store) ([]job.Info, error) {
+	return jobListing().list(ctx, a, g, c.listFlags, func(s *store) iter.Seq2[job.Info, error] {
 		return s.pawl().Jobs.List(ctx, f)
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -55,7 +56,7 @@ func (c *jobsRunsCmd) check() (after job.RunID, err error) {
 // list returns the runs of a job, or job.ErrNotFound where there are none and no
 // job either.
 func (c *jobsRunsCmd) list(ctx context.Context, jobs *job.Jobs, name string, after job.RunID) ([]job.Run, error) {
-	f := job.RunsOptions{Limit: c.Limit}
+	var f job.RunsOptions
 	if !after.IsZero() {
 		run, err := jobs.GetRun(ctx, after)
 		if err != nil {
@@ -63,7 +64,7 @@ func (c *jobsRunsCmd) list(ctx context.Context, jobs *job.Jobs, name string, aft
 		}
 		f.After = run
 	}
-	list, err := jobs.Runs(ctx, name, f)
+	list, err := engine.Collect(jobs.Runs(ctx, name, f), c.Limit)
 	if err == nil && len(list) == 0 && f.After == nil {
 		_, err = jobs.Get(ctx, name)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"iter"
 	"time"
 
 	"github.com/bravellian/pawl/internal/view"
@@ -32,11 +33,11 @@ func (c *joinsLsCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	return joinListing(a).list(ctx, a, g, c.listFlags, func(s *store) ([]join.Info, error) { return s.pawl().Joins.List(ctx, f) })
+	return joinListing(a).list(ctx, a, g, c.listFlags, func(s *store) iter.Seq2[join.Info, error] { return s.pawl().Joins.List(ctx, f) })
 }
 
 func (c *joinsLsCmd) filter() (f join.ListOptions, err error) {
-	f = join.ListOptions{GroupingKey: c.Group, Limit: c.Limit}
+	f = join.ListOptions{GroupingKey: c.Group}
 	if err := c.checkLimit(); err != nil {
 		return f, err
 	}

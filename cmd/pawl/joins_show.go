@@ -93,29 +93,33 @@ func (c *joinsShowCmd) callRoll(ctx context.Context, joins *join.Joins, id join.
 	return r, nil
 }
 
-// rollPage is how many members are read at once.
+// rollPage is how many members are read before results are dropped.
 const rollPage = 500
 
 // inState reads the members of a state, and drops the results of those that are not shown: there
 // may be too many for memory.
 func (c *joinsShowCmd) inState(ctx context.Context, joins *join.Joins, id join.ID, state join.Status) (all []join.Member, err error) {
-	opts := join.MembersOptions{Status: state, Limit: rollPage}
-	for len(all) < rollCall {
-		page, err := joins.Members(ctx, id, opts)
+	for m, err := range joins.Members(ctx, id, join.MembersOptions{Status: state}) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, page...)
-		slices.SortFunc(all, func(a, b join.Member) int { return cmp.Compare(a.Position, b.Position) })
-		for i := c.Members; i < len(all); i++ {
-			all[i].Result = nil
+		if all = append(all, m); len(all)%rollPage == 0 {
+			c.dropResults(all)
 		}
-		if len(page) < rollPage {
+		if len(all) == rollCall {
 			break
 		}
-		opts.After = &page[rollPage-1]
 	}
+	c.dropResults(all)
 	return all, nil
+}
+
+// dropResults leaves the results to those that come first.
+func (c *joinsShowCmd) dropResults(all []join.Member) {
+	slices.SortFunc(all, func(a, b join.Member) int { return cmp.Compare(a.Position, b.Position) })
+	for i := c.Members; i < len(all); i++ {
+		all[i].Result = nil
+	}
 }
 
 func urgency(s join.Status) int {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"strconv"
 	"strings"
 	"time"
@@ -47,14 +48,14 @@ func (c *leasesLsCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	f := lease.ListOptions{Status: status, Limit: c.Limit}
+	f := lease.ListOptions{Status: status}
 	if c.Held {
 		f.Status = lease.Held
 	}
 	if c.After != "" {
 		f.After = &lease.Info{Name: c.After}
 	}
-	return leaseListing().list(ctx, a, g, c.listFlags, func(s *store) ([]lease.Info, error) { return s.pawl().Leases.List(ctx, f) })
+	return leaseListing().list(ctx, a, g, c.listFlags, func(s *store) iter.Seq2[lease.Info, error] { return s.pawl().Leases.List(ctx, f) })
 }
 
 func leaseListing() *listing[lease.Info] {

@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 // outputFlag is how a list is printed.
@@ -110,7 +112,7 @@ type column[T any] struct {
 }
 
 // list reads a list from the database that was named, and prints it.
-func (l *listing[T]) list(ctx context.Context, a *app, g *options, f listFlags, read func(*store) ([]T, error)) error {
+func (l *listing[T]) list(ctx context.Context, a *app, g *options, f listFlags, read func(*store) iter.Seq2[T, error]) error {
 	if _, err := f.format(g); err != nil {
 		return err
 	}
@@ -118,11 +120,19 @@ func (l *listing[T]) list(ctx context.Context, a *app, g *options, f listFlags, 
 	if err != nil {
 		return err
 	}
-	items, err := read(s)
+	items, err := engine.Collect(read(s), f.Limit)
 	if err := s.close(err); err != nil {
 		return err
 	}
 	return l.print(a, g, f, items)
+}
+
+// refused is a list that cannot be read.
+func refused[T any](err error) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var none T
+		yield(none, err)
+	}
 }
 
 // listStores reads a list from the database that was named or from every store of a

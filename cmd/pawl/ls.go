@@ -81,7 +81,7 @@ func (c *lsCmd) Run(ctx context.Context, a *app, g *options) error {
 		}
 		return a.printCounts(counts, format == formatJSON)
 	}
-	found, err := o.List(ctx, f)
+	found, err := engine.Collect(o.List(ctx, f), c.Limit)
 	if err := s.close(err); errors.Is(err, engine.ErrInvalid) {
 		return usage("%w", err)
 	} else if err != nil {
@@ -97,7 +97,7 @@ func (c *lsCmd) chooses() bool {
 
 func (c *lsCmd) filter() (outbox.ListOptions, error) {
 	f := outbox.ListOptions{
-		Topic: c.Topic, Limit: c.Limit, Queue: c.Queue, CorrelationID: c.CorrelationID, Error: c.Error,
+		Topic: c.Topic, Queue: c.Queue, CorrelationID: c.CorrelationID, Error: c.Error,
 		OlderThan: worker.Value(c.OlderThan), NewerThan: worker.Value(c.NewerThan), Headers: c.Header,
 	}
 	if err := c.checkLimit(); err != nil {

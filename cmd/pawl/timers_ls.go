@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"iter"
 
 	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/timer"
@@ -33,11 +34,11 @@ func (c *timersLsCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	return timerListing().list(ctx, a, g, c.listFlags, func(s *store) ([]timer.Info, error) { return listTimers(ctx, s.pawl().Timers, f, after) })
+	return timerListing().list(ctx, a, g, c.listFlags, func(s *store) iter.Seq2[timer.Info, error] { return listTimers(ctx, s.pawl().Timers, f, after) })
 }
 
 func (c *timersLsCmd) filter() (f timer.ListOptions, after timer.ID, err error) {
-	f = timer.ListOptions{Topic: c.Topic, Limit: c.Limit}
+	f = timer.ListOptions{Topic: c.Topic}
 	if err := c.checkLimit(); err != nil {
 		return f, after, err
 	}
@@ -53,14 +54,14 @@ func (c *timersLsCmd) filter() (f timer.ListOptions, after timer.ID, err error) 
 // listTimers lists what is behind a timer, if one is given. It may have fired since
 // it was listed: its place among those to fire is the same. Among those that are
 // over it has a place only if it is over.
-func listTimers(ctx context.Context, timers *timer.Timers, f timer.ListOptions, after timer.ID) ([]timer.Info, error) {
+func listTimers(ctx context.Context, timers *timer.Timers, f timer.ListOptions, after timer.ID) iter.Seq2[timer.Info, error] {
 	if !after.IsZero() {
 		i, err := timers.Get(ctx, after)
 		if err != nil {
-			return nil, forgotten(err)
+			return refused[timer.Info](forgotten(err))
 		}
 		if i.EndedAt.IsZero() && f.Status != timer.Scheduled && f.Status != timer.Claimed {
-			return nil, usage("--after: that timer is %s, not %s", i.Status, f.Status)
+			return refused[timer.Info](usage("--after: that timer is %s, not %s", i.Status, f.Status))
 		}
 		f.After = i
 	}

@@ -78,10 +78,16 @@ func (e *etl) alert(ctx context.Context, d *pawl.Delivery[Run]) error {
 }
 
 // steps are the extracts that a message follows.
-func (e *etl) steps(ctx context.Context, m *outbox.Message) ([]join.Member, error) {
+func (e *etl) steps(ctx context.Context, m *outbox.Message) (steps []join.Member, err error) {
 	from, err := e.pawl.Joins.From(ctx, m)
 	if err != nil || len(from) == 0 {
 		return nil, err
 	}
-	return e.pawl.Joins.Members(ctx, from[0].ID, join.MembersOptions{})
+	for step, err := range e.pawl.Joins.Members(ctx, from[0].ID, join.MembersOptions{}) {
+		if err != nil {
+			return nil, err
+		}
+		steps = append(steps, step)
+	}
+	return steps, nil
 }

@@ -30,20 +30,6 @@ func (w Words) Number(field, word string) (int, error) {
 	return n, nil
 }
 
-const (
-	defaultList = 100
-	maxList     = 10_000
-)
-
-// ListLimit returns how many items a list has that is asked for at most n: 100 for 0 or
-// less, and never more than 10 000.
-func ListLimit(n int) int {
-	if n <= 0 {
-		return defaultList
-	}
-	return min(n, maxList)
-}
-
 // Plural returns what so many things are called: "store", "stores", "deliveries".
 func Plural[N int | int64](n N, what string) string {
 	stem, y := strings.CutSuffix(what, "y")

@@ -26,14 +26,6 @@ func TestWords(t *testing.T) {
 	}
 }
 
-func TestListLimit(t *testing.T) {
-	for n, want := range map[int]int{-1: 100, 0: 100, 1: 1, 10_000: 10_000, 10_001: 10_000} {
-		if got := engine.ListLimit(n); got != want {
-			t.Errorf("%d gives %d, want %d", n, got, want)
-		}
-	}
-}
-
 func TestSeveral(t *testing.T) {
 	for want, got := range map[string]string{
 		"1 worker": engine.Several(1, "worker"), "2 workers": engine.Several(2, "worker"), "0 workers": engine.Several(0, "worker"), "1 delivery": engine.Several(1, "delivery"), "3 deliveries": engine.Several(int64(3), "delivery"),

@@ -325,7 +325,7 @@ func (s *store) goOn(t *testing.T, new dbtest.Database) {
 
 func positions(t testing.TB, d dbtest.Database, topic string) (all []outbox.Position) {
 	t.Helper()
-	page, err := open(t, d).Outbox.List(t.Context(), outbox.ListOptions{Topic: topic})
+	page, err := engine.Collect(open(t, d).Outbox.List(t.Context(), outbox.ListOptions{Topic: topic}), 100)
 	must(t, err)
 	for _, i := range page {
 		all = append(all, i.Position)

@@ -11,6 +11,7 @@ import (
 	"github.com/ThreeDotsLabs/watermill/message"
 
 	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/sink/watermill"
@@ -28,7 +29,7 @@ func wantStatus(t testing.TB, p *pawl.Pawl, id outbox.MessageID, status outbox.S
 // stored returns the messages that are not done.
 func stored(t testing.TB, p *pawl.Pawl) []outbox.Info {
 	t.Helper()
-	all, err := p.Outbox.List(t.Context(), outbox.ListOptions{Status: outbox.Ready})
+	all, err := engine.Collect(p.Outbox.List(t.Context(), outbox.ListOptions{Status: outbox.Ready}), 100)
 	must(t, err)
 	return all
 }
@@ -153,7 +154,7 @@ func TestPublisherUUID(t *testing.T) {
 				}
 				m.Ack()
 			}
-			counts, err := p.Outbox.List(t.Context(), outbox.ListOptions{Topic: tt.topic})
+			counts, err := engine.Collect(p.Outbox.List(t.Context(), outbox.ListOptions{Topic: tt.topic}), 100)
 			must(t, err)
 			if len(counts) != tt.want {
 				t.Errorf("%s: %d messages, want %d", tt.topic, len(counts), tt.want)

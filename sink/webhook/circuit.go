@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
 )
@@ -196,7 +197,7 @@ func (c *circuits) fire(ctx context.Context, m *outbox.Message) error {
 		since = t.CreatedAt // by the clock of the database, as the time of a delivery is
 	}
 	// Among the newest messages alone: the topic may be one of few among millions.
-	done, _, err := in.Outbox.ListSome(ctx, outbox.ListOptions{Topic: topic, Status: outbox.Done, NoPayload: true, Limit: recentDone}, 0)
+	done, _, err := in.Outbox.ListSome(ctx, access.Key{}, outbox.ListOptions{Topic: topic, Status: outbox.Done, NoPayload: true}, 0, recentDone)
 	if err != nil {
 		return err
 	}

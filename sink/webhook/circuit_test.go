@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
@@ -47,7 +48,7 @@ func (p *process) settle(topic string) {
 	ended := make(chan error, 1)
 	go func() { ended <- p.Pawl.Run(ctx) }()
 	dbtest.Until(p.t, "the message of the timer is handled", func() bool {
-		done, err := p.Outbox.List(p.t.Context(), outbox.ListOptions{Topic: PauseTopic + topic, Status: outbox.Done})
+		done, err := engine.Collect(p.Outbox.List(p.t.Context(), outbox.ListOptions{Topic: PauseTopic + topic, Status: outbox.Done}), 100)
 		must(p.t, err)
 		return len(done) > 0
 	})
@@ -114,7 +115,7 @@ func testSuccessCancels(t *testing.T, e dbtest.Engine) {
 	if left := time.Until(first.Due); left > defaultPauseAfter || left < defaultPauseAfter-time.Hour || first.Topic != PauseTopic+"t" {
 		t.Errorf("due in %v, topic %s", left, first.Topic)
 	}
-	all, err := p.Timers.List(t.Context(), timer.ListOptions{})
+	all, err := engine.Collect(p.Timers.List(t.Context(), timer.ListOptions{}), 100)
 	must(t, err)
 	if len(all) != 1 {
 		t.Errorf("%d timers", len(all))
@@ -222,7 +223,7 @@ func testGone(t *testing.T, e dbtest.Engine) {
 	if i := p.info(id); i.Status != outbox.Ready || i.RetryCount != 1 {
 		t.Errorf("%s after %d", i.Status, i.RetryCount)
 	}
-	entries, err := p.Admin.Audit(t.Context(), admin.AuditOptions{})
+	entries, err := engine.Collect(p.Admin.Audit(t.Context(), admin.AuditOptions{}), 100)
 	must(t, err)
 	if len(entries) != 1 || entries[0].Actor != actor || entries[0].Action != "pause" {
 		t.Errorf("audit %+v", entries)

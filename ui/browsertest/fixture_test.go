@@ -17,6 +17,7 @@ import (
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/inspect"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/job"
@@ -251,20 +252,20 @@ func (w *world) settled(p *pawl.Pawl) {
 		topic  string
 	}{{outbox.Failed, bad}, {outbox.Done, "mail"}, {outbox.Done, "flaky"}, {outbox.Done, long}, {outbox.Done, "call.1"}, {outbox.Done, "report"}, {outbox.Failed, "step"}, {outbox.Done, "step"}, {outbox.InProgress, "slow"}} {
 		dbtest.Until(w.t, want.topic+" is "+string(want.status), func() bool {
-			list, err := p.Outbox.List(w.ctx(), outbox.ListOptions{Status: want.status, Topic: want.topic, Limit: 1})
+			list, err := engine.Collect(p.Outbox.List(w.ctx(), outbox.ListOptions{Status: want.status, Topic: want.topic}), 1)
 			return err == nil && len(list) == 1
 		})
 	}
 	dbtest.Until(w.t, "the join fails", func() bool {
-		list, err := p.Joins.List(w.ctx(), join.ListOptions{Status: join.Failed, Limit: 1})
+		list, err := engine.Collect(p.Joins.List(w.ctx(), join.ListOptions{Status: join.Failed}), 1)
 		return err == nil && len(list) == 1
 	})
 	dbtest.Until(w.t, "a message of the inbox is dead", func() bool {
-		list, err := p.Inbox.List(w.ctx(), inbox.ListOptions{Status: inbox.Dead, Limit: 1})
+		list, err := engine.Collect(p.Inbox.List(w.ctx(), inbox.ListOptions{Status: inbox.Dead}), 1)
 		return err == nil && len(list) == 1
 	})
 	dbtest.Until(w.t, "a message waits for its next attempt", func() bool {
-		list, err := p.Outbox.List(w.ctx(), outbox.ListOptions{Topic: "later", Limit: 1})
+		list, err := engine.Collect(p.Outbox.List(w.ctx(), outbox.ListOptions{Topic: "later"}), 1)
 		return err == nil && len(list) == 1 && list[0].RetryCount == 1 && list[0].Status == outbox.Ready
 	})
 }

@@ -183,7 +183,7 @@ func TestEntriesHaveTheirLogin(t *testing.T) {
 		enginetest.Must(t, p.db.Pool().QueryRow(ctx, "SELECT session_user").Scan(&name))
 		return name
 	}
-	entries, err := owner.Admin.Audit(ctx, ops.AuditOptions{})
+	entries, err := engine.Collect(owner.Admin.Audit(ctx, ops.AuditOptions{}), 100)
 	enginetest.Must(t, err)
 	got := map[string]int64{}
 	for _, e := range entries {
@@ -194,7 +194,7 @@ func TestEntriesHaveTheirLogin(t *testing.T) {
 	}
 	enginetest.Must(t, owner.exec("UPDATE pawl.audit_trail SET at = at - interval '2 hours'"))
 	enginetest.Must(t, people[engine.RoleOperator].exec(note, id, 5))
-	if entries, err = owner.Admin.Audit(ctx, ops.AuditOptions{}); err != nil || len(entries) != 3 {
+	if entries, err = engine.Collect(owner.Admin.Audit(ctx, ops.AuditOptions{}), 100); err != nil || len(entries) != 3 {
 		t.Errorf("an old entry was changed: %+v, %v", entries, err)
 	}
 }
@@ -209,10 +209,10 @@ func TestActsLeaveATrace(t *testing.T) {
 		"act_resume('topic', 't', NULL, NULL, NULL, NULL)", "act_limit('topic', 't', 1, NULL, '1 s', 1, NULL, NULL, NULL, NULL, NULL)", "act_unlimit('topic', 't', NULL, NULL, NULL, NULL)",
 	} {
 		o := people[engine.RoleOperator]
-		before, err := o.Admin.Audit(t.Context(), ops.AuditOptions{})
+		before, err := engine.Collect(o.Admin.Audit(t.Context(), ops.AuditOptions{}), 100)
 		enginetest.Must(t, err)
 		enginetest.Must(t, o.exec("SELECT pawl."+act))
-		after, err := o.Admin.Audit(t.Context(), ops.AuditOptions{})
+		after, err := engine.Collect(o.Admin.Audit(t.Context(), ops.AuditOptions{}), 100)
 		enginetest.Must(t, err)
 		if len(after) != len(before)+1 || after[0].Login == "" || after[0].Actor != after[0].Login || after[0].Count != 1 {
 			t.Errorf("%d: %s: %d entries more; the last one is %+v", i, act, len(after)-len(before), after[0])

@@ -68,7 +68,7 @@ func testEncoding(t *testing.T, db *postgres.DB, at, encoding, has, lacks string
 	if strings.Join(got, " ") != "x"+has {
 		t.Errorf("handled %q", got)
 	}
-	failed, err := p.Outbox.List(t.Context(), outbox.ListOptions{Status: outbox.Failed})
+	failed, err := engine.Collect(p.Outbox.List(t.Context(), outbox.ListOptions{Status: outbox.Failed}), 100)
 	ok(t, err)
 	if len(failed) != 1 || failed[0].LastError == "" || strings.Contains(failed[0].LastError, lacks) && lacks != "" {
 		t.Errorf("failed are %+v", failed)

@@ -194,14 +194,16 @@ func reading() []act {
 		{"list", all, func(p *person, f *scene) error {
 			var errs []error
 			for _, s := range []outbox.Status{outbox.Ready, outbox.InProgress, outbox.Done, outbox.Failed} {
-				errs = append(errs, done(p.Outbox.List(p.ctx, outbox.ListOptions{Status: s})))
+				errs = append(errs, done(engine.Collect(p.Outbox.List(p.ctx, outbox.ListOptions{Status: s}), 100)))
 			}
 			errs = append(errs, done(p.Outbox.Find(p.ctx, f.message)), done(p.Outbox.Count(p.ctx)), done(p.Outbox.CountFailed(p.ctx, outbox.FailedFilter{})),
-				done(p.Joins.Members(p.ctx, f.join, join.MembersOptions{})), done(p.Inbox.Get(p.ctx, f.key.Source, f.key.MessageID)), done(p.Leases.List(p.ctx, lease.ListOptions{})), done(p.Jobs.List(p.ctx, job.ListOptions{})))
+				done(engine.Collect(p.Joins.Members(p.ctx, f.join, join.MembersOptions{}), 100)), done(p.Inbox.Get(p.ctx, f.key.Source, f.key.MessageID)), done(engine.Collect(p.Leases.List(p.ctx, lease.ListOptions{}), 100)), done(engine.Collect(p.Jobs.List(p.ctx, job.ListOptions{}), 100)))
 			return errors.Join(errs...)
 		}},
 		{"see bulk acts", all, func(p *person, f *scene) error { return done(p.Outbox.Bulks(p.ctx)) }},
-		{"read the audit trail", trail, func(p *person, f *scene) error { return done(p.Admin.Audit(p.ctx, ops.AuditOptions{})) }},
+		{"read the audit trail", trail, func(p *person, f *scene) error {
+			return done(engine.Collect(p.Admin.Audit(p.ctx, ops.AuditOptions{}), 100))
+		}},
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/test/enginetest"
@@ -505,7 +506,7 @@ func (m *model) drain(rt *rapid.T) {
 		}
 	}
 	for _, topic := range []string{"done", "failed"} {
-		got, err := m.box.List(m.ctx(), outbox.ListOptions{Topic: topic})
+		got, err := engine.Collect(m.box.List(m.ctx(), outbox.ListOptions{Topic: topic}), 100)
 		if err != nil || len(got) != want[topic] {
 			rt.Fatalf("%d messages of topic %s were sent, %v, want %d", len(got), topic, err, want[topic])
 		}
@@ -519,7 +520,7 @@ func (m *model) compare(rt *rapid.T) {
 		if j.ExpectedSteps != f.expected || j.CompletedSteps != f.completed || j.FailedSteps != f.failed || j.Status != f.status {
 			rt.Fatalf("the join is %+v\nthe model %+v", j, f)
 		}
-		members, err := m.joins.Members(m.ctx(), f.id, join.MembersOptions{})
+		members, err := engine.Collect(m.joins.Members(m.ctx(), f.id, join.MembersOptions{}), 100)
 		must(rt, err)
 		got, want := map[outbox.MessageID]join.Status{}, map[outbox.MessageID]join.Status{}
 		counted := map[join.Status]int{}

@@ -706,7 +706,7 @@ func (m *model) passTime(rt *rapid.T) {
 
 // compare checks what is stored, and asks for it in one way or another.
 func (m *model) compare(rt *rapid.T) {
-	all, err := m.o.List(m.ctx(), outbox.ListOptions{Limit: 10_000})
+	all, err := engine.Collect(m.o.List(m.ctx(), outbox.ListOptions{}), 10_000)
 	if err != nil {
 		rt.Fatal(err)
 	}
@@ -796,8 +796,8 @@ func (m *model) compareStates(rt *rapid.T) {
 	slices.Reverse(want)
 	var got []outbox.Info
 	limit := rapid.SampledFrom([]int{3, 1000}).Draw(rt, "limit")
-	for f := (outbox.ListOptions{Status: status, Topic: topic, Limit: limit}); ; {
-		page, err := m.o.List(m.ctx(), f)
+	for f := (outbox.ListOptions{Status: status, Topic: topic}); ; {
+		page, err := engine.Collect(m.o.List(m.ctx(), f), limit)
 		if err != nil {
 			rt.Fatal(err)
 		}
