@@ -445,7 +445,7 @@ func TestNothingSecretIsTold(t *testing.T) {
 		c.live()
 		c.reject()
 		owner := outbox.NewOwnerToken() // a worker that dies
-		if dead, err := c.Outbox.Claim(c.ctx(), owner, 20*time.Millisecond, 3); err != nil || len(dead) != 3 {
+		if dead, err := c.Outbox.WorkQueue("").Claim(c.ctx(), owner, 20*time.Millisecond, 3); err != nil || len(dead) != 3 {
 			t.Fatalf("claimed %d: %v", len(dead), err)
 		}
 		db.Pass(40 * time.Millisecond)

@@ -190,13 +190,13 @@ func ExamplePawl_workQueue() {
 	}
 
 	owner := outbox.NewOwnerToken() // fresh for every claim
-	msgs, err := p.Outbox.Claim(ctx, owner, 30*time.Second, 50)
+	msgs, err := p.Outbox.WorkQueue("").Claim(ctx, owner, 30*time.Second, 50)
 	if err != nil {
 		log.Fatal(err)
 	}
 	for _, m := range msgs {
 		fmt.Printf("%s: %s\n", m.Topic, m.Payload)
-		n, err := p.Outbox.Ack(ctx, owner, m.Position)
+		n, err := p.Outbox.WorkQueue("").Ack(ctx, owner, m.Position)
 		if err != nil {
 			log.Fatal(err)
 		}

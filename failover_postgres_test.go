@@ -150,7 +150,7 @@ func (l *ledger) end() (lost int) {
 		return ids
 	}
 	dbtest.UntilWithin(l.t, time.Minute, "all that is stored was handled", func() bool {
-		_, _ = l.Outbox.ReapExpired(l.t.Context())
+		_, _ = l.Outbox.WorkQueue("").ReapExpired(l.t.Context())
 		lost = 0
 		for _, id := range pending() {
 			if _, err := l.Outbox.Find(l.t.Context(), id); !errors.Is(err, outbox.ErrNotFound) {

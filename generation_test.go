@@ -118,7 +118,7 @@ func (p *program) wantHandled(what string, ids []outbox.MessageID) {
 		if time.Now().After(deadline) {
 			p.t.Fatalf("%s: %d of %d messages were not handled, %s among them", what, len(missing), len(ids), missing[0])
 		}
-		_, _ = p.Outbox.ReapExpired(p.t.Context()) // workers do so every ten seconds
+		_, _ = p.Outbox.WorkQueue("").ReapExpired(p.t.Context()) // workers do so every ten seconds
 		time.Sleep(5 * time.Millisecond)
 	}
 }

@@ -179,7 +179,7 @@ func (p *Pawl) HandleBatch(topic string, h outbox.BatchHandler, batch outbox.Bat
 // HandleInbox registers a handler of an inbox topic, for what Inbox.Enqueue stored. It runs outside a
 // transaction, as in Inbox.Attempt. What its error says is as for outbox handlers; when its attempts
 // are used up the message is dead. An attempt that ended with its process counts only if the message
-// was handled alone; see outbox.Outbox.Claim.
+// was handled alone; see outbox.WorkQueue.Claim.
 func (p *Pawl) HandleInbox(topic string, h func(ctx context.Context, m *inbox.Message) error, opts ...outbox.HandlerOptions) {
 	p.deliveries.HandleInbox(topic, h, opts...)
 }

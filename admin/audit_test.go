@@ -28,7 +28,7 @@ func (f *fixture) failed(n int) []outbox.Position {
 	for part := ids; len(part) > 0; {
 		k := min(len(part), 1000)
 		owner, _ := f.claim(time.Minute, k)
-		if got, err := f.Outbox.Fail(f.ctx(), owner, errors.New("no"), part[:k]...); err != nil || int(got) != k {
+		if got, err := f.Outbox.WorkQueue("").Fail(f.ctx(), owner, errors.New("no"), part[:k]...); err != nil || int(got) != k {
 			f.t.Fatal(got, err)
 		}
 		part = part[k:]
@@ -89,7 +89,7 @@ func TestAuditOfNothing(t *testing.T) {
 		f := open(t, e)
 		done := f.mixed(1, "p")["p"]
 		owner, _ := f.claim(time.Minute, 1)
-		_, err := f.Outbox.Ack(f.ctx(), owner, done...)
+		_, err := f.Outbox.WorkQueue("").Ack(f.ctx(), owner, done...)
 		f.check(err)
 		for _, filter := range []outbox.FailedFilter{{}, {IDs: done}, {Topic: "p"}, {IDs: []outbox.Position{}}} {
 			for _, do := range []func(context.Context, outbox.FailedFilter) (outbox.Bulk, error){f.Outbox.Redrive, f.Outbox.Discard} {
@@ -301,9 +301,9 @@ func TestAuditTexts(t *testing.T) {
 		part := strings.Repeat("日", 1500)
 		owner := outbox.NewOwnerToken()
 		f.put(outbox.Message{Topic: "q"})
-		msgs, err := f.Outbox.Claim(f.ctx(), owner, time.Minute, 1)
+		msgs, err := f.Outbox.WorkQueue("").Claim(f.ctx(), owner, time.Minute, 1)
 		f.check(err)
-		_, err = f.Outbox.Fail(f.ctx(), owner, errors.New(part), msgs[0].Position)
+		_, err = f.Outbox.WorkQueue("").Fail(f.ctx(), owner, errors.New(part), msgs[0].Position)
 		f.check(err)
 		kept := f.get(msgs[0].Position).LastError
 		if b, err := f.Outbox.Redrive(f.ctx(), outbox.FailedFilter{Error: kept}); b.Changed != 1 || err != nil {

@@ -32,7 +32,7 @@ func (f *explainFixture) lie() {
 	f.batch(2, outbox.Message{Topic: "bad"})
 	owner, msgs := f.claim(leaseTime)
 	for _, m := range msgs {
-		_, err := f.Outbox.Fail(f.ctx(), owner, outbox.Permanent(errors.New("no")), m.Position)
+		_, err := f.Outbox.WorkQueue("").Fail(f.ctx(), owner, outbox.Permanent(errors.New("no")), m.Position)
 		f.check(err)
 	}
 	f.batch(3, outbox.Message{Topic: "held"})

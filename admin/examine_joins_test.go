@@ -41,13 +41,13 @@ func (f *examineFixture) work() {
 func (f *examineFixture) end(n int, failed bool) {
 	f.t.Helper()
 	owner := outbox.NewOwnerToken()
-	msgs, err := f.box.ClaimFrom(f.ctx(), steps, owner, time.Minute, n)
+	msgs, err := f.box.WorkQueue(steps).Claim(f.ctx(), owner, time.Minute, n)
 	f.check(err)
 	for _, m := range msgs {
 		if failed {
-			_, err = f.box.Fail(f.ctx(), owner, fmt.Errorf("no"), m.Position)
+			_, err = f.box.WorkQueue("").Fail(f.ctx(), owner, fmt.Errorf("no"), m.Position)
 		} else {
-			_, err = f.box.Ack(f.ctx(), owner, m.Position)
+			_, err = f.box.WorkQueue("").Ack(f.ctx(), owner, m.Position)
 		}
 		f.check(err)
 	}
@@ -311,7 +311,7 @@ func TestExamineJoinsRepairWaitsForAStep(t *testing.T) {
 		f.end(1, false)
 		f.exec("UPDATE {outbox_join} SET completed_steps = 0")
 		owner := outbox.NewOwnerToken()
-		msgs, err := f.box.ClaimFrom(f.ctx(), steps, owner, time.Minute, 1)
+		msgs, err := f.box.WorkQueue(steps).Claim(f.ctx(), owner, time.Minute, 1)
 		f.check(err)
 		tx := f.begin()
 		_, err = tx.ExecContext(f.ctx(), f.db.Call("outbox_ack", fmt.Sprintf("'%s'", owner), f.db.IDs(int64(msgs[0].Position))))
@@ -351,7 +351,7 @@ func TestExamineJoinsRepairedWhileWorkersRun(t *testing.T) {
 			workers.Go(func() {
 				owner := outbox.NewOwnerToken()
 				for n := 0; ; n++ {
-					msgs, err := f.box.ClaimFrom(f.ctx(), steps, owner, time.Minute, 3)
+					msgs, err := f.box.WorkQueue(steps).Claim(f.ctx(), owner, time.Minute, 3)
 					if err != nil || len(msgs) == 0 {
 						if err != nil {
 							t.Error(err)
@@ -362,7 +362,7 @@ func TestExamineJoinsRepairedWhileWorkersRun(t *testing.T) {
 					for _, m := range msgs {
 						list = append(list, m.Position)
 					}
-					if _, err := f.box.Ack(f.ctx(), owner, list...); err != nil {
+					if _, err := f.box.WorkQueue("").Ack(f.ctx(), owner, list...); err != nil {
 						t.Error(err)
 					}
 					if w == 0 && n%4 == 0 { // somebody spoils what is not over

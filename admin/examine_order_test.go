@@ -38,7 +38,7 @@ func (f *examineFixture) inLine(names ...string) (at []int64) {
 func (f *examineFixture) claimAll() (outbox.OwnerToken, []*outbox.Message) {
 	f.t.Helper()
 	owner := outbox.NewOwnerToken()
-	msgs, err := f.box.Claim(f.ctx(), owner, time.Minute, 100)
+	msgs, err := f.box.WorkQueue("").Claim(f.ctx(), owner, time.Minute, 100)
 	f.check(err)
 	return owner, msgs
 }
@@ -46,7 +46,7 @@ func (f *examineFixture) claimAll() (outbox.OwnerToken, []*outbox.Message) {
 func (f *examineFixture) ack(owner outbox.OwnerToken, msgs []*outbox.Message) {
 	f.t.Helper()
 	for _, m := range msgs {
-		_, err := f.box.Ack(f.ctx(), owner, m.Position)
+		_, err := f.box.WorkQueue("").Ack(f.ctx(), owner, m.Position)
 		f.check(err)
 	}
 }

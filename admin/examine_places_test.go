@@ -63,14 +63,14 @@ func TestExamineFixesMessagesInNoPlace(t *testing.T) {
 		for _, place := range []string{"ready", "retried", "claimed"} {
 			_, err := f.box.Enqueue(f.ctx(), outbox.Message{Topic: "t"})
 			f.check(err)
-			msgs, err := f.box.Claim(f.ctx(), owner, time.Hour, 1)
+			msgs, err := f.box.WorkQueue("").Claim(f.ctx(), owner, time.Hour, 1)
 			f.check(err)
 			lost[place] = msgs[0].Position
 		}
 		others(300) // more than the sample
 		_, err := f.box.Release(f.ctx(), owner, lost["ready"])
 		f.check(err)
-		_, err = f.box.Abandon(f.ctx(), owner, nil, lost["retried"])
+		_, err = f.box.WorkQueue("").Abandon(f.ctx(), owner, nil, lost["retried"])
 		f.check(err)
 		f.exec(fmt.Sprintf("DELETE FROM {outbox_ready} WHERE lo IN (%d, %d)", lost["ready"], lost["retried"]))
 		f.exec(fmt.Sprintf("DELETE FROM {outbox_claim} WHERE lo = %d", lost["claimed"]))
@@ -79,7 +79,7 @@ func TestExamineFixesMessagesInNoPlace(t *testing.T) {
 		fix := admin.ExamineOptions{Fix: true, Timeout: time.Minute}
 		wantFinding(t, f.examine(fix), "places", health.Note, fmt.Sprintf("3 messages that were in no place are ready again: ids %d, %d, %d", lost["ready"], lost["retried"], lost["claimed"]), "report")
 		wantFinding(t, f.examine(fix), "places", health.OK, "every message is in a place", "")
-		msgs, err := f.box.Claim(f.ctx(), outbox.NewOwnerToken(), time.Hour, 10)
+		msgs, err := f.box.WorkQueue("").Claim(f.ctx(), outbox.NewOwnerToken(), time.Hour, 10)
 		f.check(err)
 		retries := map[outbox.Position]int{}
 		for _, m := range msgs {
@@ -108,13 +108,13 @@ func TestExamineLeavesMessagesInTheirPlaces(t *testing.T) {
 		at := f.enqueue(3)
 		place("due", at+1)
 		place("no message", at+100)
-		_, err := f.box.Claim(f.ctx(), owner, time.Hour, 3)
+		_, err := f.box.WorkQueue("").Claim(f.ctx(), owner, time.Hour, 3)
 		f.check(err)
 		place("claimed", at+1)
-		_, err = f.box.Ack(f.ctx(), owner, outbox.Position(at))
+		_, err = f.box.WorkQueue("").Ack(f.ctx(), owner, outbox.Position(at))
 		f.check(err)
 		place("done", at)
-		_, err = f.box.Fail(f.ctx(), owner, nil, outbox.Position(at+1))
+		_, err = f.box.WorkQueue("").Fail(f.ctx(), owner, nil, outbox.Position(at+1))
 		f.check(err)
 		place("failed", at+1)
 	})

@@ -78,14 +78,14 @@ func TestExamineClaims(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
 		f.enqueue(3)
-		_, err := f.box.Claim(f.ctx(), outbox.NewOwnerToken(), time.Minute, 3)
+		_, err := f.box.WorkQueue("").Claim(f.ctx(), outbox.NewOwnerToken(), time.Minute, 3)
 		f.check(err)
 		wantOK(t, f.examine(), "claims")
 		f.exec("UPDATE {outbox_claim} SET locked_until = {-1m}")
 		wantOK(t, f.examine(), "claims") // somebody may be about to reap it
 		f.exec("UPDATE {outbox_claim} SET locked_until = {-2h}")
 		wantFinding(t, f.examine(), "claims", health.Warning, "3 messages are claimed although their leases are over, the first for 2h", "pawl work")
-		_, err = f.box.ReapExpired(f.ctx())
+		_, err = f.box.WorkQueue("").ReapExpired(f.ctx())
 		f.check(err)
 		wantOK(t, f.examine(), "claims")
 	})

@@ -108,7 +108,7 @@ func (f *explainFixture) claim(lease time.Duration) (outbox.OwnerToken, []*outbo
 
 func (f *explainFixture) claimAs(owner outbox.OwnerToken, lease time.Duration) []*outbox.Message {
 	f.t.Helper()
-	msgs, err := f.Outbox.Claim(f.ctx(), owner, lease, 100)
+	msgs, err := f.Outbox.WorkQueue("").Claim(f.ctx(), owner, lease, 100)
 	f.check(err)
 	if len(msgs) == 0 {
 		f.t.Fatal("nothing to claim")

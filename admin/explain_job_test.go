@@ -134,7 +134,7 @@ func TestExplainJobRemoved(t *testing.T) {
 		_, err := f.Jobs.Trigger(f.ctx(), "report")
 		f.check(err)
 		owner, at := f.one()
-		f.settled(f.Outbox.Ack(f.ctx(), owner, at))
+		f.settled(f.Outbox.WorkQueue("").Ack(f.ctx(), owner, at))
 		f.check(f.Jobs.Delete(f.ctx(), "report"))
 		x := f.explain("report", "job_removed")
 		f.next(x, "pawl jobs runs report")
@@ -201,12 +201,12 @@ func TestExplainJobRun(t *testing.T) {
 		}
 		owner, at := f.one()
 		f.because(f.explain(id, "run_running"), "message leased")
-		f.settled(f.Outbox.Ack(f.ctx(), owner, at))
+		f.settled(f.Outbox.WorkQueue("").Ack(f.ctx(), owner, at))
 		f.because(f.explain(id, "run_succeeded"), "message done")
 
 		id, _ = trigger()
 		owner, at = f.one()
-		f.settled(f.Outbox.Fail(f.ctx(), owner, failure(), at))
+		f.settled(f.Outbox.WorkQueue("").Fail(f.ctx(), owner, failure(), at))
 		x := f.explain(id, "run_failed")
 		f.says(x, "no such customer.")
 		f.next(x, "pawl retry "+id)

@@ -65,7 +65,7 @@ func TestExplainLeaseBesideWhatWaits(t *testing.T) {
 		f.check(err)
 		owner, msgs := f.claim(leaseTime)
 		f.settled(f.Outbox.Release(f.ctx(), owner, msgs[0].Position))
-		f.settled(f.Outbox.Ack(f.ctx(), owner, msgs[2].Position))
+		f.settled(f.Outbox.WorkQueue("").Ack(f.ctx(), owner, msgs[2].Position))
 		f.fact(f.explain(ids[0].String(), "queued"), "next_attempt", "Z")
 		for i, want := range []string{1: "leased", 2: "done"} {
 			if i > 0 {
@@ -148,7 +148,7 @@ func TestExplainLeaseExpired(t *testing.T) {
 		x = f.explain(id.String(), "lease_expired")
 		f.says(x, "puts it back")
 		f.next(x, "")
-		_, err := f.Outbox.ReapExpired(f.ctx())
+		_, err := f.Outbox.WorkQueue("").ReapExpired(f.ctx())
 		f.check(err)
 		f.worker("v", "default", "t")
 		x = f.explain(id.String(), "suspect")
@@ -156,7 +156,7 @@ func TestExplainLeaseExpired(t *testing.T) {
 		f.fact(x, "suspects_at_once", "1000")
 		f.claim(time.Millisecond)
 		f.pass(5 * time.Millisecond)
-		_, err = f.Outbox.ReapExpired(f.ctx())
+		_, err = f.Outbox.WorkQueue("").ReapExpired(f.ctx())
 		f.check(err)
 		x = f.explain(id.String(), "suspect")
 		f.says(x, "handles it, all by itself")

@@ -39,11 +39,11 @@ func TestExplainMessageRetry(t *testing.T) {
 		id := f.enqueue(outbox.Message{})
 		for range 2 {
 			owner, at := f.one()
-			f.settled(f.Outbox.AbandonAfter(f.ctx(), owner, 0, failure(), at))
+			f.settled(f.Outbox.WorkQueue("").AbandonAfter(f.ctx(), owner, 0, failure(), at))
 		}
 		f.explain(id.String(), "queued") // the delay is over: it is no reason any more
 		owner, at := f.one()
-		f.settled(f.Outbox.AbandonAfter(f.ctx(), owner, time.Hour, failure(), at))
+		f.settled(f.Outbox.WorkQueue("").AbandonAfter(f.ctx(), owner, time.Hour, failure(), at))
 		x := f.explain(id.String(), "retry")
 		f.says(x, "for attempt 4", "attempt 3 failed: no such customer.", "(in 59m")
 		f.fact(x, "failed_attempts", "3")
@@ -224,7 +224,7 @@ func TestExplainMessageDone(t *testing.T) {
 		f := openExplain(t, e)
 		id := f.enqueue(outbox.Message{})
 		owner, at := f.one()
-		f.settled(f.Outbox.Ack(f.ctx(), owner, at))
+		f.settled(f.Outbox.WorkQueue("").Ack(f.ctx(), owner, at))
 		x := f.explain(id.String(), "done")
 		f.says(x, "handled by "+engine.ProcessName(), "ago)")
 		f.next(x, "")
@@ -236,16 +236,16 @@ func TestExplainMessageFailed(t *testing.T) {
 		f := openExplain(t, e)
 		id := f.enqueue(outbox.Message{})
 		owner, at := f.one()
-		f.settled(f.Outbox.AbandonAfter(f.ctx(), owner, 0, failure(), at))
+		f.settled(f.Outbox.WorkQueue("").AbandonAfter(f.ctx(), owner, 0, failure(), at))
 		owner, at = f.one()
-		f.settled(f.Outbox.Fail(f.ctx(), owner, failure(), at))
+		f.settled(f.Outbox.WorkQueue("").Fail(f.ctx(), owner, failure(), at))
 		x := f.explain(id.String(), "failed")
 		f.says(x, "after 2 attempts: no such customer.", "ago)")
 		f.next(x, "pawl retry "+id.String())
 		// Of one that failed without a word there is none to say.
 		mute := f.enqueue(outbox.Message{})
 		owner, at = f.one()
-		f.settled(f.Outbox.Fail(f.ctx(), owner, nil, at))
+		f.settled(f.Outbox.WorkQueue("").Fail(f.ctx(), owner, nil, at))
 		f.says(f.explain(mute.String(), "failed"), "after 1 attempt.")
 	})
 }
@@ -255,7 +255,7 @@ func TestExplainMessageDiscarded(t *testing.T) {
 		f := openExplain(t, e)
 		id := f.enqueue(outbox.Message{})
 		owner, at := f.one()
-		f.settled(f.Outbox.Fail(f.ctx(), owner, failure(), at))
+		f.settled(f.Outbox.WorkQueue("").Fail(f.ctx(), owner, failure(), at))
 		_, err := f.Outbox.Discard(f.ctx(), outbox.FailedFilter{})
 		f.check(err)
 		f.says(f.explain(id.String(), "discarded"), "no such customer.")
@@ -269,9 +269,9 @@ func TestExplainMessageExpired(t *testing.T) {
 		at := time.Now().Add(700 * time.Millisecond)
 		id := f.enqueue(outbox.Message{Expires: at})
 		owner, position := f.one()
-		f.settled(f.Outbox.AbandonAfter(f.ctx(), owner, 0, failure(), position))
+		f.settled(f.Outbox.WorkQueue("").AbandonAfter(f.ctx(), owner, 0, failure(), position))
 		f.db.Pass(time.Until(at) + time.Millisecond)
-		if msgs, err := f.Outbox.Claim(f.ctx(), outbox.NewOwnerToken(), time.Minute, 1); err != nil || len(msgs) != 0 {
+		if msgs, err := f.Outbox.WorkQueue("").Claim(f.ctx(), outbox.NewOwnerToken(), time.Minute, 1); err != nil || len(msgs) != 0 {
 			t.Fatalf("claimed %d, %v", len(msgs), err)
 		}
 		x := f.explain(id.String(), "expired")

@@ -47,7 +47,7 @@ func TestExplainOrderRetry(t *testing.T) {
 		f := openExplain(t, e)
 		id := f.enqueue(outbox.Message{})
 		owner, at := f.one()
-		f.settled(f.Outbox.AbandonAfter(f.ctx(), owner, time.Hour, failure(), at))
+		f.settled(f.Outbox.WorkQueue("").AbandonAfter(f.ctx(), owner, time.Hour, failure(), at))
 		f.explain(id.String(), "retry", "no_worker")
 		f.worker("w", "default", "u")
 		f.explain(id.String(), "retry", "no_handler")
@@ -81,7 +81,7 @@ func TestExplainOrderBehindItsKey(t *testing.T) {
 		x := f.explain(second.String(), "behind")
 		f.fact(x, "ordering_key", "k")
 		f.next(x, "pawl explain "+first.String())
-		f.settled(f.Outbox.Ack(f.ctx(), owner, at))
+		f.settled(f.Outbox.WorkQueue("").Ack(f.ctx(), owner, at))
 		x = f.explain(second.String(), "queued")
 		if x.Facts.Get("parked") != nil {
 			t.Errorf("it is parked: %v", x.Facts)

@@ -48,9 +48,9 @@ func TestExplainTimerDue(t *testing.T) {
 		f.explain(id.String(), "timer_due")
 		// Who fires timers by itself may have failed to.
 		owner := outbox.NewOwnerToken()
-		_, err := f.Timers.Claim(f.ctx(), owner, leaseTime, 1)
+		_, err := f.Timers.WorkQueue().Claim(f.ctx(), owner, leaseTime, 1)
 		f.check(err)
-		f.settled(f.Timers.AbandonAfter(f.ctx(), owner, time.Hour, failure(), id))
+		f.settled(f.Timers.WorkQueue().AbandonAfter(f.ctx(), owner, time.Hour, failure(), id))
 		f.says(f.explain(id.String(), "timer_pending"), "attempt 1 failed: no such customer.")
 	})
 }
@@ -61,7 +61,7 @@ func TestExplainTimerClaimed(t *testing.T) {
 		f.worker("w", "default", "t")
 		id := f.schedule(timer.Timer{Due: f.now().Add(-time.Hour)})
 		owner := outbox.NewOwnerToken()
-		_, err := f.Timers.Claim(f.ctx(), owner, leaseTime, 1)
+		_, err := f.Timers.WorkQueue().Claim(f.ctx(), owner, leaseTime, 1)
 		f.check(err)
 		f.says(f.explain(id.String(), "timer_claimed"), "A program that claims by itself (token "+owner.String()+") is firing it")
 		f.pass(0)
@@ -106,7 +106,7 @@ func TestExplainTimerFired(t *testing.T) {
 			t.Errorf("explained a %s", m.Kind)
 		}
 		owner, at := f.one()
-		f.settled(f.Outbox.Ack(f.ctx(), owner, at))
+		f.settled(f.Outbox.WorkQueue("").Ack(f.ctx(), owner, at))
 		f.because(f.explain(id.String(), "timer_fired"), "message done")
 	})
 }
@@ -116,9 +116,9 @@ func TestExplainTimerOver(t *testing.T) {
 		f := openExplain(t, e)
 		id := f.schedule(timer.Timer{Due: f.now().Add(-time.Hour)})
 		owner := outbox.NewOwnerToken()
-		_, err := f.Timers.Claim(f.ctx(), owner, leaseTime, 1)
+		_, err := f.Timers.WorkQueue().Claim(f.ctx(), owner, leaseTime, 1)
 		f.check(err)
-		f.settled(f.Timers.Ack(f.ctx(), owner, id))
+		f.settled(f.Timers.WorkQueue().Ack(f.ctx(), owner, id))
 		f.because(f.explain(id.String(), "timer_over"))
 	})
 }

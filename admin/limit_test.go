@@ -99,7 +99,7 @@ func TestLimitsSetInSQL(t *testing.T) {
 		f.one()
 		f.exec(f.db.Call("limit_set", "'topic'", "'t'", "1")) // the one that is claimed counts
 		f.enqueue(outbox.Message{})
-		msgs, err := f.Outbox.Claim(f.ctx(), outbox.NewOwnerToken(), leaseTime, 10)
+		msgs, err := f.Outbox.WorkQueue("").Claim(f.ctx(), outbox.NewOwnerToken(), leaseTime, 10)
 		if f.check(err); len(msgs) != 0 {
 			t.Errorf("%d are claimed", len(msgs))
 		}
@@ -107,7 +107,7 @@ func TestLimitsSetInSQL(t *testing.T) {
 		f.one()
 		f.exec(f.db.Call("limit_set", "'each'", "'*'", "2")) // two of topic t are claimed
 		f.enqueue(outbox.Message{})
-		msgs, err = f.Outbox.Claim(f.ctx(), outbox.NewOwnerToken(), leaseTime, 10)
+		msgs, err = f.Outbox.WorkQueue("").Claim(f.ctx(), outbox.NewOwnerToken(), leaseTime, 10)
 		if f.check(err); len(msgs) != 0 {
 			t.Errorf("%d are claimed", len(msgs))
 		}

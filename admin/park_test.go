@@ -69,10 +69,10 @@ func TestParkedKeepsAll(t *testing.T) {
 		}
 		queues := []string{outbox.DefaultQueue, "other"}
 		owner := outbox.NewOwnerToken()
-		msgs, err := f.Outbox.Claim(f.ctx(), owner, time.Minute, 4)
+		msgs, err := f.Outbox.WorkQueue("").Claim(f.ctx(), owner, time.Minute, 4)
 		f.check(err)
 		for _, m := range msgs {
-			_, err := f.Outbox.AbandonAfter(f.ctx(), owner, 0, errors.New("not yet"), m.Position)
+			_, err := f.Outbox.WorkQueue("").AbandonAfter(f.ctx(), owner, 0, errors.New("not yet"), m.Position)
 			f.check(err)
 		}
 		var before []*outbox.Info
@@ -112,7 +112,7 @@ func TestParkedKeepsAll(t *testing.T) {
 			})
 			var got []outbox.Position
 			for range want {
-				msgs, err := f.Outbox.ClaimFrom(f.ctx(), queue, outbox.NewOwnerToken(), time.Minute, 1)
+				msgs, err := f.Outbox.WorkQueue(queue).Claim(f.ctx(), outbox.NewOwnerToken(), time.Minute, 1)
 				if err != nil || len(msgs) != 1 {
 					t.Fatalf("claimed %d of queue %s: %v", len(msgs), queue, err)
 				}
@@ -137,7 +137,7 @@ func (f *fixture) park(owner outbox.OwnerToken, lo outbox.Position, n int64, top
 func (f *fixture) claim(lease time.Duration, n int) (outbox.OwnerToken, []*outbox.Message) {
 	f.t.Helper()
 	owner := outbox.NewOwnerToken()
-	msgs, err := f.Outbox.Claim(f.ctx(), owner, lease, n)
+	msgs, err := f.Outbox.WorkQueue("").Claim(f.ctx(), owner, lease, n)
 	f.check(err)
 	if len(msgs) != n {
 		f.t.Fatalf("claimed %d messages, want %d", len(msgs), n)
@@ -165,7 +165,7 @@ func TestParkNeedsTheLease(t *testing.T) {
 		f.counts(outbox.Counts{Ready: 4, InProgress: 6})
 		f.db.CheckPlaces(t)
 		f.db.Pass(lost + 20*time.Millisecond)
-		if n, err := f.Outbox.ReapExpired(f.ctx()); err != nil || n != 6 {
+		if n, err := f.Outbox.WorkQueue("").ReapExpired(f.ctx()); err != nil || n != 6 {
 			t.Fatal(n, err)
 		}
 		if n := f.park(owner, ids[0], 10, "p"); n != 0 {

@@ -148,7 +148,7 @@ func TestRedrivePaused(t *testing.T) {
 		f.mixed(4, "p")
 		owner, msgs := f.claim(time.Minute, 4)
 		for _, m := range msgs {
-			_, err := f.Outbox.Fail(f.ctx(), owner, errors.New("no"), m.Position)
+			_, err := f.Outbox.WorkQueue("").Fail(f.ctx(), owner, errors.New("no"), m.Position)
 			f.check(err)
 		}
 		f.pause(admin.Topic, "p")

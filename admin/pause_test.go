@@ -134,7 +134,7 @@ func TestPausedQueueIsNotClaimed(t *testing.T) {
 		f.put(outbox.Message{Topic: "p", Queue: "other"})
 		claim := func(queue string, want int) {
 			t.Helper()
-			msgs, err := f.Outbox.ClaimFrom(f.ctx(), queue, outbox.NewOwnerToken(), time.Minute, 10)
+			msgs, err := f.Outbox.WorkQueue(queue).Claim(f.ctx(), outbox.NewOwnerToken(), time.Minute, 10)
 			if err != nil || len(msgs) != want {
 				t.Fatalf("claimed %d of %s, want %d: %v", len(msgs), queue, want, err)
 			}

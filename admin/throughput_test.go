@@ -55,13 +55,13 @@ func (f *explainFixture) age(topic string, by time.Duration) {
 func (f *explainFixture) done(n int, ago time.Duration) {
 	f.t.Helper()
 	owner := outbox.NewOwnerToken()
-	msgs, err := f.Outbox.Claim(f.ctx(), owner, leaseTime, n)
+	msgs, err := f.Outbox.WorkQueue("").Claim(f.ctx(), owner, leaseTime, n)
 	f.check(err)
 	var all []outbox.Position
 	for _, m := range msgs {
 		all = append(all, m.Position)
 	}
-	acked, err := f.Outbox.Ack(f.ctx(), owner, all...)
+	acked, err := f.Outbox.WorkQueue("").Ack(f.ctx(), owner, all...)
 	if f.check(err); int(acked) != n {
 		f.t.Fatalf("acked %d of %d", acked, n)
 	}

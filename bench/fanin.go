@@ -70,7 +70,7 @@ func lastStep(ctx context.Context, o *parts.Outbox, j *parts.Joins, i int, t *mo
 		return err
 	}
 	owner := outbox.NewOwnerToken()
-	msgs, err := o.ClaimFrom(ctx, apartQueue, owner, time.Minute, 1)
+	msgs, err := o.WorkQueue(apartQueue).Claim(ctx, owner, time.Minute, 1)
 	if err != nil || len(msgs) != 1 {
 		return errors.Join(err, fmt.Errorf("claimed %d steps", len(msgs)))
 	}
@@ -88,7 +88,7 @@ func lastStep(ctx context.Context, o *parts.Outbox, j *parts.Joins, i int, t *mo
 	mu.Lock()
 	t.called = time.Now()
 	mu.Unlock()
-	if _, err := o.Ack(ctx, owner, msgs[0].Position); err != nil {
+	if _, err := o.WorkQueue("").Ack(ctx, owner, msgs[0].Position); err != nil {
 		return err
 	}
 	mu.Lock()

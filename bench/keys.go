@@ -83,7 +83,7 @@ func putOffKeys(ctx context.Context, o *parts.Outbox, n int) error {
 		if len(ids) == 0 {
 			return fmt.Errorf("%w: %d of those that were to be put off", errLost, n)
 		}
-		if _, err := o.AbandonAfter(ctx, owner, month, errors.New("later"), ids...); err != nil {
+		if _, err := o.WorkQueue("").AbandonAfter(ctx, owner, month, errors.New("later"), ids...); err != nil {
 			return err
 		}
 		n -= len(ids)
@@ -93,7 +93,7 @@ func putOffKeys(ctx context.Context, o *parts.Outbox, n int) error {
 
 func claimSome(ctx context.Context, o *parts.Outbox) (owner outbox.OwnerToken, ids []outbox.Position, err error) {
 	owner = outbox.NewOwnerToken()
-	msgs, err := o.Claim(ctx, owner, time.Minute, keyBatch)
+	msgs, err := o.WorkQueue("").Claim(ctx, owner, time.Minute, keyBatch)
 	for _, m := range msgs {
 		ids = append(ids, m.Position)
 	}
@@ -166,7 +166,7 @@ func (d *drainer) drain(ctx context.Context, n int) error {
 			}
 			d.seen[id] = true
 		}
-		if _, err := d.o.Ack(ctx, owner, ids...); err != nil {
+		if _, err := d.o.WorkQueue("").Ack(ctx, owner, ids...); err != nil {
 			return err
 		}
 		claims, acks = append(claims, milliseconds(claimed.Sub(began))), append(acks, milliseconds(time.Since(claimed)))

@@ -129,7 +129,7 @@ func TestFleetTellsNothingSecret(t *testing.T) {
 		must(t, err)
 		_, err = s.Pawl.Outbox.Enqueue(t.Context(), outbox.Message{Topic: "fine"}) // for a worker that dies
 		must(t, err)
-		_, err = s.Pawl.Outbox.Claim(t.Context(), outbox.NewOwnerToken(), 20*time.Millisecond, 1)
+		_, err = s.Pawl.Outbox.WorkQueue("").Claim(t.Context(), outbox.NewOwnerToken(), 20*time.Millisecond, 1)
 		must(t, err)
 		confide(t, w, s)
 	}

@@ -259,7 +259,7 @@ func TestLeavingStoreStaysAway(t *testing.T) {
 	}
 	stop()
 	owner := outbox.NewOwnerToken()
-	if msgs, err := another(t, b).Claim(t.Context(), owner, time.Minute, 10); err != nil || len(msgs) != 1 || msgs[0].Topic != "t" {
+	if msgs, err := another(t, b).WorkQueue("").Claim(t.Context(), owner, time.Minute, 10); err != nil || len(msgs) != 1 || msgs[0].Topic != "t" {
 		t.Errorf("left for others: %v, %v", msgs, err)
 	}
 }

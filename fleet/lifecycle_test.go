@@ -75,7 +75,7 @@ func TestRemovalWithWorkInFlight(t *testing.T) {
 		t.Errorf("%d handlers finished", finished)
 	}
 	stop()
-	msgs, err := another(t, dbs[1]).Claim(t.Context(), outbox.NewOwnerToken(), time.Minute, 100)
+	msgs, err := another(t, dbs[1]).WorkQueue("").Claim(t.Context(), outbox.NewOwnerToken(), time.Minute, 100)
 	if err != nil || len(msgs) != 50-finished {
 		t.Errorf("%d of 50 were handled, %d are left: %v", finished, len(msgs), err)
 	}
@@ -245,7 +245,7 @@ func TestTurnsTakeBackWhatCrashedWorkersHeld(t *testing.T) {
 	f.Handle("t", r)
 	enqueue(t, f, "a", 5)
 	crashed := another(t, d)
-	msgs, err := crashed.Claim(t.Context(), outbox.NewOwnerToken(), time.Millisecond, 5)
+	msgs, err := crashed.WorkQueue("").Claim(t.Context(), outbox.NewOwnerToken(), time.Millisecond, 5)
 	if err != nil || len(msgs) != 5 {
 		t.Fatalf("claimed %d, %v", len(msgs), err)
 	}

@@ -33,7 +33,7 @@ func testPollSeesWorkers(t *testing.T, e dbtest.Engine) {
 	}
 	owner := outbox.NewOwnerToken()
 	claim := func() outbox.Position {
-		got, err := o.Claim(t.Context(), owner, time.Hour, 1)
+		got, err := o.WorkQueue("").Claim(t.Context(), owner, time.Hour, 1)
 		must(t, err)
 		return got[0].Position
 	}
@@ -48,7 +48,7 @@ func testPollSeesWorkers(t *testing.T, e dbtest.Engine) {
 	}
 	at = claim()
 	began := time.Now()
-	_, err = o.Ack(t.Context(), owner, at)
+	_, err = o.WorkQueue("").Ack(t.Context(), owner, at)
 	must(t, err)
 	if v := idle(); v == nil || time.Duration(*v)*time.Microsecond > time.Since(began)+time.Minute {
 		t.Errorf("when it is done: %v", v)
@@ -72,10 +72,10 @@ func busy(t *testing.T) (dbs []fleet.Database, other *fleet.Fleet) {
 	for i, d := range dbs[:4] {
 		enqueue(t, other, d.Key, 1)
 		owner := outbox.NewOwnerToken()
-		got, err := box(t, other, d.Key).Claim(t.Context(), owner, 2*time.Hour, 1)
+		got, err := box(t, other, d.Key).WorkQueue("").Claim(t.Context(), owner, 2*time.Hour, 1)
 		must(t, err)
 		if i%2 > 0 {
-			_, err = box(t, other, d.Key).Ack(t.Context(), owner, got[0].Position)
+			_, err = box(t, other, d.Key).WorkQueue("").Ack(t.Context(), owner, got[0].Position)
 			must(t, err)
 		}
 	}

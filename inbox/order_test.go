@@ -24,11 +24,11 @@ func TestOrderingKey(t *testing.T) {
 		o := parts.NewOutbox(f.db, worker.Options{})
 		for _, want := range []string{"1", "2"} {
 			owner := outbox.NewOwnerToken()
-			msgs, err := o.ClaimFrom(t.Context(), "inbox", owner, time.Minute, 10)
+			msgs, err := o.WorkQueue("inbox").Claim(t.Context(), owner, time.Minute, 10)
 			if err != nil || len(msgs) != 1 || string(msgs[0].Payload) != want || msgs[0].OrderingKey != "k" {
 				t.Fatalf("claimed %d, %v, want %s", len(msgs), err, want)
 			}
-			if _, err := o.Ack(t.Context(), owner, msgs[0].Position); err != nil {
+			if _, err := o.WorkQueue("").Ack(t.Context(), owner, msgs[0].Position); err != nil {
 				t.Fatal(err)
 			}
 		}

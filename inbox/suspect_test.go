@@ -36,7 +36,7 @@ func testQueuePoison(t *testing.T, e dbtest.Engine) {
 	f.check(err)
 	box := parts.NewOutbox(f.db.DB, worker.Options{})
 	for range 1 + 3 { // the first is not counted
-		if msgs, err := box.ClaimFrom(f.ctx(), "inbox", outbox.NewOwnerToken(), time.Hour, 1); err != nil || len(msgs) != 1 {
+		if msgs, err := box.WorkQueue("inbox").Claim(f.ctx(), outbox.NewOwnerToken(), time.Hour, 1); err != nil || len(msgs) != 1 {
 			t.Fatalf("claimed %d: %v", len(msgs), err)
 		}
 		f.lapse()

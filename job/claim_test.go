@@ -26,7 +26,7 @@ type taken struct {
 func (f *fixture) take(n int) taken {
 	f.t.Helper()
 	owner := outbox.NewOwnerToken()
-	msgs, err := f.Claim(f.ctx(), owner, lease, 100)
+	msgs, err := f.WorkQueue().Claim(f.ctx(), owner, lease, 100)
 	f.check(err)
 	if len(msgs) != n {
 		f.t.Fatalf("claimed %d runs, want %d", len(msgs), n)
@@ -40,7 +40,7 @@ func (f *fixture) take(n int) taken {
 
 func (f *fixture) abandon(held taken, delay time.Duration) {
 	f.t.Helper()
-	n, err := f.box.AbandonAfter(f.ctx(), held.owner, delay, errors.New("no paper"), held.ids...)
+	n, err := f.box.WorkQueue("").AbandonAfter(f.ctx(), held.owner, delay, errors.New("no paper"), held.ids...)
 	f.check(err)
 	if int(n) != len(held.ids) {
 		f.t.Fatalf("abandoned %d", n)
@@ -66,10 +66,10 @@ func testClaim(t *testing.T, e dbtest.Engine) {
 		t.Fatalf("it is %+v", r)
 	}
 	f.take(0)
-	if n, err := f.Ack(t.Context(), outbox.NewOwnerToken(), held.ids...); n != 0 || err != nil {
+	if n, err := f.WorkQueue().Ack(t.Context(), outbox.NewOwnerToken(), held.ids...); n != 0 || err != nil {
 		t.Fatalf("a stranger acked %d, %v", n, err)
 	}
-	if n, err := f.Ack(t.Context(), held.owner, held.ids...); n != 1 || err != nil {
+	if n, err := f.WorkQueue().Ack(t.Context(), held.owner, held.ids...); n != 1 || err != nil {
 		t.Fatalf("acked %d, %v", n, err)
 	}
 	if r := f.run(id); r.Status != job.Succeeded || r.EndedAt.Before(r.StartedAt) {
@@ -90,7 +90,7 @@ func testClaimOnlyRuns(t *testing.T, e dbtest.Engine) {
 	}
 	f.enqueue()
 	owner := outbox.NewOwnerToken()
-	all, err := f.box.Claim(t.Context(), owner, lease, 100)
+	all, err := f.box.WorkQueue("").Claim(t.Context(), owner, lease, 100)
 	f.check(err)
 	for _, m := range all {
 		n, err := f.box.Release(t.Context(), owner, m.Position)
@@ -122,7 +122,7 @@ func testClaimOfParked(t *testing.T, e dbtest.Engine) {
 	_, err := pauses.Pause(f.ctx(), pause.Topic, jb.Topic, "")
 	f.check(err)
 	owner := outbox.NewOwnerToken()
-	msgs, err := f.box.Claim(f.ctx(), owner, lease, 1)
+	msgs, err := f.box.WorkQueue("").Claim(f.ctx(), owner, lease, 1)
 	f.check(err)
 	held := op.Held{Owner: owner, Lo: int64(msgs[0].Position), N: 1}
 	f.check(f.db.Do(f.ctx(), engine.Ask(op.OutboxPark{Runs: []op.Parked{{Held: held, Topic: jb.Topic}}})))
@@ -145,7 +145,7 @@ func testClaimSettle(t *testing.T, e dbtest.Engine) {
 	id := f.trigger(name)
 	held := f.take(1)
 	started, abandoned := f.run(id).StartedAt, time.Now()
-	if n, err := f.Abandon(t.Context(), held.owner, errors.New("no paper"), held.ids...); n != 1 || err != nil {
+	if n, err := f.WorkQueue().Abandon(t.Context(), held.owner, errors.New("no paper"), held.ids...); n != 1 || err != nil {
 		t.Fatalf("abandoned %d, %v", n, err)
 	}
 	if r := f.run(id); r.Status != job.Pending || r.Attempts != 1 || r.LastError != "no paper" || !r.EndedAt.IsZero() {
@@ -159,7 +159,7 @@ func testClaimSettle(t *testing.T, e dbtest.Engine) {
 	if held.msgs[0].RetryCount != 1 || !f.run(id).StartedAt.Equal(started) {
 		t.Fatalf("claimed again %+v", held.msgs[0])
 	}
-	if n, err := f.Fail(t.Context(), held.owner, errors.New("no ink"), held.ids...); n != 1 || err != nil {
+	if n, err := f.WorkQueue().Fail(t.Context(), held.owner, errors.New("no ink"), held.ids...); n != 1 || err != nil {
 		t.Fatalf("failed %d, %v", n, err)
 	}
 	if r := f.run(id); r.Status != job.Failed || r.LastError != "no ink" || r.EndedAt.IsZero() {
@@ -176,13 +176,13 @@ func testClaimReaped(t *testing.T, e dbtest.Engine) {
 	f.put(f.hourly())
 	id := f.trigger(name)
 	owner := outbox.NewOwnerToken()
-	msgs, err := f.Claim(t.Context(), owner, 50*time.Millisecond, 1)
+	msgs, err := f.WorkQueue().Claim(t.Context(), owner, 50*time.Millisecond, 1)
 	f.check(err)
 	f.db.Pass(100 * time.Millisecond)
-	if n, err := f.ReapExpired(t.Context()); n != 1 || err != nil {
+	if n, err := f.WorkQueue().ReapExpired(t.Context()); n != 1 || err != nil {
 		t.Fatalf("reaped %d, %v", n, err)
 	}
-	if n, err := f.Ack(t.Context(), owner, msgs[0].Position); n != 0 || err != nil {
+	if n, err := f.WorkQueue().Ack(t.Context(), owner, msgs[0].Position); n != 0 || err != nil {
 		t.Fatalf("acked %d, %v", n, err)
 	}
 	if r := f.run(id); r.Status != job.Pending || r.Attempts != 0 {
@@ -201,7 +201,7 @@ func testClaimQueues(t *testing.T, e dbtest.Engine) {
 		f.put(jb)
 		f.trigger(jb.Name)
 	}
-	msgs, err := f.Claim(t.Context(), outbox.NewOwnerToken(), lease, 2)
+	msgs, err := f.WorkQueue().Claim(t.Context(), outbox.NewOwnerToken(), lease, 2)
 	f.check(err)
 	if len(msgs) != 2 {
 		t.Fatalf("claimed %d, want 2", len(msgs))
@@ -260,13 +260,13 @@ func testClaimRace(t *testing.T, e dbtest.Engine) {
 func (f *fixture) byHand(saw func(job.RunID)) {
 	for {
 		owner := outbox.NewOwnerToken()
-		msgs, err := f.Claim(f.ctx(), owner, lease, 3)
+		msgs, err := f.WorkQueue().Claim(f.ctx(), owner, lease, 3)
 		if err != nil {
 			f.t.Error(err)
 		}
 		for _, m := range msgs {
 			saw(m.ID)
-			if n, err := f.Ack(f.ctx(), owner, m.Position); n != 1 || err != nil {
+			if n, err := f.WorkQueue().Ack(f.ctx(), owner, m.Position); n != 1 || err != nil {
 				f.t.Errorf("acked %d, %v", n, err)
 			}
 		}

@@ -28,14 +28,14 @@ func (f *fixture) delivered() map[outbox.MessageID]int {
 	seen := map[outbox.MessageID]int{}
 	for {
 		owner := outbox.NewOwnerToken()
-		msgs, err := f.box.Claim(f.ctx(), owner, lease, 100)
+		msgs, err := f.box.WorkQueue("").Claim(f.ctx(), owner, lease, 100)
 		f.check(err)
 		if len(msgs) == 0 {
 			return seen
 		}
 		for _, m := range msgs {
 			seen[m.ID]++
-			n, err := f.box.Ack(f.ctx(), owner, m.Position)
+			n, err := f.box.WorkQueue("").Ack(f.ctx(), owner, m.Position)
 			f.check(err)
 			if n != 1 {
 				f.t.Fatal("not acked")
@@ -90,10 +90,10 @@ func testDeleteMiddle(t *testing.T, e dbtest.Engine) {
 					stay[f.enqueue()] = true
 				}
 			}
-			msgs, err := f.box.Claim(t.Context(), outbox.NewOwnerToken(), 50*time.Millisecond, 100)
+			msgs, err := f.box.WorkQueue("").Claim(t.Context(), outbox.NewOwnerToken(), 50*time.Millisecond, 100)
 			f.check(err)
 			f.db.Pass(100 * time.Millisecond)
-			if n, err := f.ReapExpired(t.Context()); err != nil || int(n) != len(order) || len(msgs) != len(order) {
+			if n, err := f.WorkQueue().ReapExpired(t.Context()); err != nil || int(n) != len(order) || len(msgs) != len(order) {
 				t.Fatalf("reaped %d of %d, %v", n, len(msgs), err)
 			}
 			f.db.Pass(2500 * time.Millisecond) // the backoff

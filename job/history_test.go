@@ -133,10 +133,10 @@ func testHistoryCrash(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
 	id := f.trigger(name)
-	_, err := f.box.Claim(t.Context(), outbox.NewOwnerToken(), 50*time.Millisecond, 10)
+	_, err := f.box.WorkQueue("").Claim(t.Context(), outbox.NewOwnerToken(), 50*time.Millisecond, 10)
 	f.check(err)
 	f.db.Pass(100 * time.Millisecond)
-	if n, err := f.ReapExpired(t.Context()); n != 1 || err != nil {
+	if n, err := f.WorkQueue().ReapExpired(t.Context()); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
 	f.drain("make", done)

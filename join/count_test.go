@@ -24,7 +24,7 @@ func testAckCounts(t *testing.T, e dbtest.Engine) {
 	owner, items := f.claim(4)
 	f.ack(owner, items[msgs[0]], items[msgs[2]], items[msgs[3]])
 	f.progress(id, 3, 0, join.Pending)
-	if n, err := f.box.Ack(f.ctx(), owner, items[msgs[0]]); n != 0 || err != nil {
+	if n, err := f.box.WorkQueue("").Ack(f.ctx(), owner, items[msgs[0]]); n != 0 || err != nil {
 		t.Fatalf("acked again: %d, %v", n, err)
 	}
 	f.progress(id, 3, 0, join.Pending)
@@ -102,14 +102,14 @@ func testForeignIDs(t *testing.T, e dbtest.Engine) {
 			all = append(all, at)
 		}
 	}
-	n, err := f.box.Ack(f.ctx(), mine, append(all, all...)...)
+	n, err := f.box.WorkQueue("").Ack(f.ctx(), mine, append(all, all...)...)
 	f.check(err)
 	if n != 2 {
 		t.Fatalf("acked %d messages, want 2", n)
 	}
 	f.progress(id, 2, 0, join.Pending)
 	stranger := outbox.NewOwnerToken()
-	if n, err := f.box.Fail(f.ctx(), stranger, nil, all...); n != 0 || err != nil {
+	if n, err := f.box.WorkQueue("").Fail(f.ctx(), stranger, nil, all...); n != 0 || err != nil {
 		t.Fatalf("a stranger failed %d: %v", n, err)
 	}
 	f.progress(id, 2, 0, join.Pending)
@@ -124,7 +124,7 @@ func testRetriesDoNotCount(t *testing.T, e dbtest.Engine) {
 	id, msgs := f.members(1)
 	for range 3 {
 		owner, items := f.claim(1)
-		if _, err := f.box.AbandonAfter(f.ctx(), owner, 0, errors.New("again"), items[msgs[0]]); err != nil {
+		if _, err := f.box.WorkQueue("").AbandonAfter(f.ctx(), owner, 0, errors.New("again"), items[msgs[0]]); err != nil {
 			t.Fatal(err)
 		}
 		f.progress(id, 0, 0, join.Pending)
@@ -358,11 +358,11 @@ func testExpiredLeasesFailTheStep(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, msgs := f.members(1)
 	for range 1 + 10 { // the first is not counted, and then as many as the default policy allows
-		if _, err := f.box.Claim(f.ctx(), outbox.NewOwnerToken(), 10*time.Millisecond, 1); err != nil {
+		if _, err := f.box.WorkQueue("").Claim(f.ctx(), outbox.NewOwnerToken(), 10*time.Millisecond, 1); err != nil {
 			t.Fatal(err)
 		}
 		f.db.Pass(50 * time.Millisecond)
-		if n, err := f.box.ReapExpired(f.ctx()); n != 1 || err != nil {
+		if n, err := f.box.WorkQueue("").ReapExpired(f.ctx()); n != 1 || err != nil {
 			t.Fatalf("reaped %d: %v", n, err)
 		}
 		f.progress(id, 0, 0, join.Pending)

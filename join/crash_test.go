@@ -200,7 +200,7 @@ func (c *crash) work() {
 	}
 	for range 3 { // what was under way comes back as a failed attempt
 		c.lapse()
-		_, err := c.box.ReapExpired(c.ctx())
+		_, err := c.box.WorkQueue("").ReapExpired(c.ctx())
 		c.check(err)
 		c.makeDue()
 		c.drain(map[string]outbox.HandlerFunc{"good": succeed, "bad": failForGood})

@@ -99,7 +99,7 @@ func (f *fixture) members(n int) (join.ID, []outbox.MessageID) {
 func (f *fixture) claim(n int) (outbox.OwnerToken, map[outbox.MessageID]outbox.Position) {
 	f.t.Helper()
 	owner := outbox.NewOwnerToken()
-	msgs, err := f.box.Claim(f.ctx(), owner, lease, n)
+	msgs, err := f.box.WorkQueue("").Claim(f.ctx(), owner, lease, n)
 	f.check(err)
 	if len(msgs) != n {
 		f.t.Fatalf("claimed %d messages, want %d", len(msgs), n)
@@ -113,7 +113,7 @@ func (f *fixture) claim(n int) (outbox.OwnerToken, map[outbox.MessageID]outbox.P
 
 func (f *fixture) ack(owner outbox.OwnerToken, ids ...outbox.Position) {
 	f.t.Helper()
-	n, err := f.box.Ack(f.ctx(), owner, ids...)
+	n, err := f.box.WorkQueue("").Ack(f.ctx(), owner, ids...)
 	f.check(err)
 	if int(n) != len(ids) {
 		f.t.Fatalf("acked %d messages, want %d", n, len(ids))
@@ -122,7 +122,7 @@ func (f *fixture) ack(owner outbox.OwnerToken, ids ...outbox.Position) {
 
 func (f *fixture) fail(owner outbox.OwnerToken, ids ...outbox.Position) {
 	f.t.Helper()
-	n, err := f.box.Fail(f.ctx(), owner, errors.New("no"), ids...)
+	n, err := f.box.WorkQueue("").Fail(f.ctx(), owner, errors.New("no"), ids...)
 	f.check(err)
 	if int(n) != len(ids) {
 		f.t.Fatalf("failed %d messages, want %d", n, len(ids))

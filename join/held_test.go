@@ -39,7 +39,7 @@ func testClaimSkipsHeld(t *testing.T, e dbtest.Engine) {
 		id, msgs := f.start(1), f.enqueue("step", 1)
 		tx := f.db.Begin(t)
 		f.check(f.AttachTx(f.ctx(), tx, id, msgs...))
-		if got, err := f.box.Claim(f.ctx(), outbox.NewOwnerToken(), lease, 10); err != nil || len(got) > 0 {
+		if got, err := f.box.WorkQueue("").Claim(f.ctx(), outbox.NewOwnerToken(), lease, 10); err != nil || len(got) > 0 {
 			t.Fatalf("claimed %d messages that are held: %v", len(got), err)
 		}
 		end := tx.Rollback
@@ -118,11 +118,11 @@ func testReapSkipsHeld(t *testing.T, e dbtest.Engine) {
 	f.lapse()
 	tx := f.db.Begin(t)
 	f.check(f.AttachTx(f.ctx(), tx, id, msgs...))
-	if n, err := f.box.ReapExpired(f.ctx()); n != 0 || err != nil {
+	if n, err := f.box.WorkQueue("").ReapExpired(f.ctx()); n != 0 || err != nil {
 		t.Fatalf("reaped %d leases that are held: %v", n, err)
 	}
 	f.check(tx.Commit())
-	if n, err := f.box.ReapExpired(f.ctx()); n != 1 || err != nil {
+	if n, err := f.box.WorkQueue("").ReapExpired(f.ctx()); n != 1 || err != nil {
 		t.Fatalf("reaped %d: %v", n, err)
 	}
 	owner, items := f.claim(1)
@@ -318,7 +318,7 @@ func testOneOfTwoJoinsEnds(t *testing.T, e dbtest.Engine) {
 	_, err := f.CancelTx(f.ctx(), tx, a)
 	f.check(err)
 	f.overlap(func() error {
-		_, err := f.box.Ack(f.ctx(), owner, items[msgs[0]], items[msgs[1]])
+		_, err := f.box.WorkQueue("").Ack(f.ctx(), owner, items[msgs[0]], items[msgs[1]])
 		return err
 	}, tx.Commit)
 	f.progress(a, 0, 0, join.Cancelled)

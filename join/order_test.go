@@ -113,19 +113,19 @@ func settle(function string, alone func(s *scene, owner outbox.OwnerToken, ids [
 
 func ack(which ...int) deed {
 	return settle("outbox_ack", func(s *scene, owner outbox.OwnerToken, ids []outbox.Position) (int64, error) {
-		return s.box.Ack(s.ctx(), owner, ids...)
+		return s.box.WorkQueue("").Ack(s.ctx(), owner, ids...)
 	}, which)
 }
 
 func fail(which ...int) deed {
 	return settle("outbox_fail", func(s *scene, owner outbox.OwnerToken, ids []outbox.Position) (int64, error) {
-		return s.box.Fail(s.ctx(), owner, errors.New("no"), ids...)
+		return s.box.WorkQueue("").Fail(s.ctx(), owner, errors.New("no"), ids...)
 	}, which)
 }
 
 func abandon(which ...int) deed {
 	return settle("outbox_abandon", func(s *scene, owner outbox.OwnerToken, ids []outbox.Position) (int64, error) {
-		return s.box.Abandon(s.ctx(), owner, errors.New("again"), ids...)
+		return s.box.WorkQueue("").Abandon(s.ctx(), owner, errors.New("again"), ids...)
 	}, which)
 }
 
@@ -425,7 +425,7 @@ func (s *scene) finish(was outcome) {
 		s.check(err)
 	}
 	for _, owner := range s.owners[:3] {
-		_, err := s.box.Ack(s.ctx(), owner, s.items...)
+		_, err := s.box.WorkQueue("").Ack(s.ctx(), owner, s.items...)
 		s.check(err)
 	}
 	s.makeDue()

@@ -47,7 +47,7 @@ func testConcurrentAcks(t *testing.T, e dbtest.Engine) {
 	f.wait(id, join.Wait{OnComplete: outbox.Message{Topic: "done"}, Queue: outbox.DefaultQueue})
 	owner, items := f.claim(n)
 	f.together(n, func(i int) error {
-		got, err := f.box.Ack(f.ctx(), owner, items[msgs[i]])
+		got, err := f.box.WorkQueue("").Ack(f.ctx(), owner, items[msgs[i]])
 		if err == nil && got != 1 {
 			err = errors.New("an ack was lost")
 		}
@@ -78,7 +78,7 @@ func testManyMembers(t *testing.T, e dbtest.Engine) {
 		rng := rand.New(rand.NewPCG(1, uint64(i)))
 		for {
 			owner := outbox.NewOwnerToken()
-			msgs, err := boxes[i%2].Claim(f.ctx(), owner, lease, 1+rng.IntN(60))
+			msgs, err := boxes[i%2].WorkQueue("").Claim(f.ctx(), owner, lease, 1+rng.IntN(60))
 			if err != nil || acked.Load()+failed.Load() == int64(n) {
 				return err
 			}
@@ -90,11 +90,11 @@ func testManyMembers(t *testing.T, e dbtest.Engine) {
 					good = append(good, m.Position)
 				}
 			}
-			a, err := boxes[i%2].Ack(f.ctx(), owner, good...)
+			a, err := boxes[i%2].WorkQueue("").Ack(f.ctx(), owner, good...)
 			if err != nil {
 				return err
 			}
-			b, err := boxes[i%2].Fail(f.ctx(), owner, nil, bad...)
+			b, err := boxes[i%2].WorkQueue("").Fail(f.ctx(), owner, nil, bad...)
 			if err != nil || a+b != int64(len(msgs)) {
 				return fmt.Errorf("settled %d and %d of %d: %w", a, b, len(msgs), err)
 			}
@@ -179,12 +179,12 @@ func testAttachRaces(t *testing.T, e dbtest.Engine) {
 		}
 		for end := time.Now().Add(30 * time.Second); time.Now().Before(end); {
 			owner := outbox.NewOwnerToken()
-			got, err := f.box.Claim(f.ctx(), owner, lease, 7)
+			got, err := f.box.WorkQueue("").Claim(f.ctx(), owner, lease, 7)
 			if err != nil {
 				return err
 			}
 			for _, m := range got {
-				if _, err := f.box.Ack(f.ctx(), owner, m.Position); err != nil {
+				if _, err := f.box.WorkQueue("").Ack(f.ctx(), owner, m.Position); err != nil {
 					return err
 				}
 			}

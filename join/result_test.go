@@ -274,7 +274,7 @@ func testResultOfLateWorker(t *testing.T, e dbtest.Engine) {
 	go func() { ended <- late.box.Run(f.ctx()) }()
 	<-begun
 	f.lapse()
-	_, err := f.box.ReapExpired(f.ctx())
+	_, err := f.box.WorkQueue("").ReapExpired(f.ctx())
 	f.check(err)
 	dbtest.Until(t, "another worker has acked", func() bool {
 		f.drain(map[string]outbox.HandlerFunc{"step": returning("in time")})

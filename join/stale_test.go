@@ -94,7 +94,7 @@ func (f *fixture) over() (join.ID, outbox.MessageID) {
 func (f *fixture) another() {
 	f.t.Helper()
 	f.lapse()
-	n, err := f.box.ReapExpired(f.ctx())
+	n, err := f.box.WorkQueue("").ReapExpired(f.ctx())
 	f.check(err)
 	held, err := f.box.Count(f.ctx())
 	f.check(err)

@@ -22,7 +22,7 @@ func (f *fixture) lapsed(n int) (stale, current []enginetest.Held) {
 	f.t.Helper()
 	lost, items := f.claim(n)
 	f.lapse()
-	reaped, err := f.box.ReapExpired(f.ctx())
+	reaped, err := f.box.WorkQueue("").ReapExpired(f.ctx())
 	f.check(err)
 	if reaped != int64(n) {
 		f.t.Fatalf("reaped %d messages, want %d", reaped, n)
@@ -139,7 +139,7 @@ func (f *fixture) memberIDs(id join.ID) (ids []outbox.MessageID) {
 func (f *fixture) expireAll() {
 	f.t.Helper()
 	f.lapse()
-	_, err := f.box.ReapExpired(f.ctx())
+	_, err := f.box.WorkQueue("").ReapExpired(f.ctx())
 	f.check(err)
 }
 

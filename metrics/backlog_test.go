@@ -48,7 +48,7 @@ func TestBacklog(t *testing.T) {
 		f.enqueue(append(many(2, outbox.Message{Topic: "fails"}), many(3, outbox.Message{Topic: "aside"})...)...)
 		f.drain()
 		f.enqueue(many(4, outbox.Message{Topic: "a"})...)
-		_, err = f.Outbox.Claim(t.Context(), outbox.NewOwnerToken(), time.Hour, 3)
+		_, err = f.Outbox.WorkQueue("").Claim(t.Context(), outbox.NewOwnerToken(), time.Hour, 3)
 		check(t, err)
 		f.enqueue(append(many(5, outbox.Message{Topic: "b"}), many(6, outbox.Message{Topic: "a", Priority: 7})...)...)
 		f.enqueue(many(7, outbox.Message{Topic: "a", Due: time.Now().Add(time.Hour)})...)
@@ -111,7 +111,7 @@ func TestLimits(t *testing.T) {
 		_, err = f.Admin.SetLimit(t.Context(), admin.Queue, "slow", admin.Limits{Rate: 5}, "")
 		check(t, err)
 		f.enqueue(many(5, outbox.Message{Topic: "a"})...)
-		_, err = f.Outbox.Claim(t.Context(), outbox.NewOwnerToken(), time.Hour, 10)
+		_, err = f.Outbox.WorkQueue("").Claim(t.Context(), outbox.NewOwnerToken(), time.Hour, 10)
 		check(t, err)
 		got := f.gather()
 		got.has(t, series{
@@ -139,7 +139,7 @@ func TestBounds(t *testing.T) {
 		})
 		owner := outbox.NewOwnerToken()
 		for range 3 {
-			_, err := f.Outbox.Claim(t.Context(), owner, time.Hour, 50)
+			_, err := f.Outbox.WorkQueue("").Claim(t.Context(), owner, time.Hour, 50)
 			check(t, err)
 		}
 		for range 110 {

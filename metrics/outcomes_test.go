@@ -31,7 +31,7 @@ func TestOutcomes(t *testing.T) {
 		f.Handle("twice", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return errors.New("no") }))
 		f.Handle("snoozes", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return outbox.Snooze(time.Hour) }))
 		f.Handle("settles", outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
-			_, err := f.Outbox.Ack(ctx, m.Owner, m.Position)
+			_, err := f.Outbox.WorkQueue("").Ack(ctx, m.Owner, m.Position)
 			return errors.Join(err, worker.ErrSettled)
 		}))
 		f.HandleInbox("in", func(context.Context, *inbox.Message) error { return nil })
@@ -85,7 +85,7 @@ func TestOutcomesOfClaims(t *testing.T) {
 		f.Handle("paused", outbox.HandlerFunc(nothing))
 		f.Handle("crashed", outbox.HandlerFunc(nothing))
 		f.enqueue(outbox.Message{Topic: "crashed"})
-		msgs, err := f.Outbox.Claim(t.Context(), outbox.NewOwnerToken(), time.Millisecond, 1)
+		msgs, err := f.Outbox.WorkQueue("").Claim(t.Context(), outbox.NewOwnerToken(), time.Millisecond, 1)
 		check(t, err)
 		if len(msgs) != 1 {
 			t.Fatalf("claimed %d messages", len(msgs))

@@ -35,7 +35,7 @@ func failing(t *testing.T, e dbtest.Engine) (*fixture, map[string][]outbox.Posit
 					ids[key] = append(ids[key], f.enqueue(outbox.Message{Topic: topic, Queue: queue}))
 				}
 				owner := outbox.NewOwnerToken()
-				msgs, err := f.ClaimFrom(f.ctx(), queue, owner, lease, 2)
+				msgs, err := f.WorkQueue(queue).Claim(f.ctx(), owner, lease, 2)
 				if err != nil || len(msgs) != 2 {
 					t.Fatal(len(msgs), err)
 				}
@@ -43,7 +43,7 @@ func failing(t *testing.T, e dbtest.Engine) (*fixture, map[string][]outbox.Posit
 				if text != "" {
 					cause = errors.New(text)
 				}
-				f.touched(2)(f.Fail(f.ctx(), owner, cause, positions(msgs)...))
+				f.touched(2)(f.WorkQueue("").Fail(f.ctx(), owner, cause, positions(msgs)...))
 			}
 		}
 	}
@@ -178,7 +178,7 @@ func (f *fixture) fail(n int) []outbox.Position {
 	var all []outbox.Position
 	for len(all) < n {
 		owner, msgs := f.claim(1000)
-		f.touched(int64(len(msgs)))(f.Fail(f.ctx(), owner, errors.New("no"), positions(msgs)...))
+		f.touched(int64(len(msgs)))(f.WorkQueue("").Fail(f.ctx(), owner, errors.New("no"), positions(msgs)...))
 		all = append(all, positions(msgs)...)
 	}
 	slices.Sort(all)
@@ -248,10 +248,10 @@ func (f *fixture) every() (ready, scheduled, retrying, held, done, failed, disca
 	f.t.Helper()
 	ids := f.enqueueN(5)
 	owner, _ := f.claimExactly(5)
-	f.touched(1)(f.Ack(f.ctx(), owner, ids[0]))
-	f.touched(2)(f.Fail(f.ctx(), owner, errors.New("e"), ids[1], ids[2]))
+	f.touched(1)(f.WorkQueue("").Ack(f.ctx(), owner, ids[0]))
+	f.touched(2)(f.WorkQueue("").Fail(f.ctx(), owner, errors.New("e"), ids[1], ids[2]))
 	f.touched(1)(f.Discard(f.ctx(), outbox.FailedFilter{IDs: ids[2:3]}))
-	f.touched(1)(f.AbandonAfter(f.ctx(), owner, time.Hour, errors.New("busy"), ids[3]))
+	f.touched(1)(f.WorkQueue("").AbandonAfter(f.ctx(), owner, time.Hour, errors.New("busy"), ids[3]))
 	ready = f.enqueue(outbox.Message{})
 	scheduled = f.enqueue(outbox.Message{Due: time.Now().Add(time.Hour)})
 	return ready, scheduled, ids[3], ids[4], ids[0], ids[1], ids[2]
@@ -303,7 +303,7 @@ func testCancelRetrying(t *testing.T, e dbtest.Engine) {
 	id := f.enqueue(outbox.Message{})
 	for range 3 {
 		owner, _ := f.claimExactly(1)
-		f.touched(1)(f.AbandonAfter(f.ctx(), owner, 0, errors.New("busy"), id))
+		f.touched(1)(f.WorkQueue("").AbandonAfter(f.ctx(), owner, 0, errors.New("busy"), id))
 	}
 	f.touched(1)(f.Cancel(f.ctx(), "enough", id))
 	if got := f.status(id, outbox.Discarded); got.RetryCount != 3 || got.LastError != "enough" {
@@ -336,7 +336,7 @@ func testReschedule(t *testing.T, e dbtest.Engine) {
 	if got := positions(msgs); !slices.Contains(got, scheduled) || !slices.Contains(got, retrying) {
 		t.Fatalf("claimed %v", got)
 	}
-	f.touched(2)(f.Ack(f.ctx(), owner, scheduled, retrying))
+	f.touched(2)(f.WorkQueue("").Ack(f.ctx(), owner, scheduled, retrying))
 	f.touched(1)(f.Reschedule(f.ctx(), time.Time{}, ready))
 	f.claimExactly(1)
 	f.db.CheckPlaces(t)
@@ -454,7 +454,7 @@ func testWithdrawBesideClaims(t *testing.T, e dbtest.Engine) {
 		busy.Go(func() {
 			for empty := 0; empty < 3; {
 				owner := outbox.NewOwnerToken()
-				msgs, err := w.Claim(f.ctx(), owner, lease, 7)
+				msgs, err := w.WorkQueue("").Claim(f.ctx(), owner, lease, 7)
 				if err != nil {
 					t.Error(err)
 					return
@@ -463,7 +463,7 @@ func testWithdrawBesideClaims(t *testing.T, e dbtest.Engine) {
 					empty++
 					continue
 				}
-				got, err := w.Ack(f.ctx(), owner, positions(msgs)...)
+				got, err := w.WorkQueue("").Ack(f.ctx(), owner, positions(msgs)...)
 				if err != nil || int(got) != len(msgs) {
 					t.Errorf("acked %d of %d: %v", got, len(msgs), err)
 				}
@@ -507,7 +507,7 @@ func testWithdrawBesideClaims(t *testing.T, e dbtest.Engine) {
 	}
 	dbtest.Until(t, "the rest can be claimed", func() bool {
 		owner, msgs := f.claim(1000)
-		f.touched(int64(len(msgs)))(f.Ack(f.ctx(), owner, positions(msgs)...))
+		f.touched(int64(len(msgs)))(f.WorkQueue("").Ack(f.ctx(), owner, positions(msgs)...))
 		return left.Ready == 0 || len(msgs) == int(left.Ready)
 	})
 }
@@ -530,12 +530,12 @@ func TestFailedFarBehind(t *testing.T) {
 			t.Fatal(err)
 		}
 		owner := outbox.NewOwnerToken()
-		claimed, err := o.Claim(t.Context(), owner, time.Minute, len(msgs))
+		claimed, err := o.WorkQueue("").Claim(t.Context(), owner, time.Minute, len(msgs))
 		if err != nil || len(claimed) != len(msgs) {
 			t.Fatal(len(claimed), err)
 		}
 		for _, m := range claimed {
-			if _, err := o.Fail(t.Context(), owner, errors.New("no"), m.Position); err != nil {
+			if _, err := o.WorkQueue("").Fail(t.Context(), owner, errors.New("no"), m.Position); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -24,15 +24,15 @@ func TestAttemptsAreKept(t *testing.T) {
 			owner, msgs := f.claim(2)
 			for _, m := range msgs {
 				if m.Position == good {
-					f.touched(1)(f.Ack(f.ctx(), owner, m.Position))
+					f.touched(1)(f.WorkQueue("").Ack(f.ctx(), owner, m.Position))
 					continue
 				}
 				bad = m.Position
-				f.touched(1)(f.AbandonAfter(f.ctx(), owner, 0, fmt.Errorf("error %d", n+1), m.Position))
+				f.touched(1)(f.WorkQueue("").AbandonAfter(f.ctx(), owner, 0, fmt.Errorf("error %d", n+1), m.Position))
 			}
 		}
 		owner, _ := f.claimExactly(1)
-		f.touched(1)(f.Fail(f.ctx(), owner, errors.New("the end"), bad))
+		f.touched(1)(f.WorkQueue("").Fail(f.ctx(), owner, errors.New("the end"), bad))
 		f.attempts(good)
 		all := f.attempts(bad, "3 w1 error 3", "4 w1 error 4", "5 w1 the end")
 		for i, a := range all {
@@ -42,7 +42,7 @@ func TestAttemptsAreKept(t *testing.T) {
 		}
 		f.touched(1)(f.Redrive(f.ctx(), outbox.FailedFilter{}))
 		owner, _ = f.claimExactly(1)
-		f.touched(1)(f.Fail(f.ctx(), owner, errors.New("again"), bad))
+		f.touched(1)(f.WorkQueue("").Fail(f.ctx(), owner, errors.New("again"), bad))
 		f.attempts(bad, "4 w1 error 4", "5 w1 the end", "1 w1 again")
 	})
 }
@@ -71,17 +71,17 @@ func TestAttemptsOfNeighboursAndExpiredLeases(t *testing.T) {
 		f := open(t, e, worker.Options{Worker: "w1"})
 		ids := f.enqueueN(3)
 		owner, _ := f.claimExactly(3)
-		f.touched(2)(f.AbandonAfter(f.ctx(), owner, 0, errors.New("both"), ids[0], ids[1]))
-		f.touched(1)(f.Ack(f.ctx(), owner, ids[2]))
+		f.touched(2)(f.WorkQueue("").AbandonAfter(f.ctx(), owner, 0, errors.New("both"), ids[0], ids[1]))
+		f.touched(1)(f.WorkQueue("").Ack(f.ctx(), owner, ids[2]))
 		f.attempts(ids[0], "1 w1 both")
 		f.attempts(ids[1], "1 w1 both")
 		f.attempts(ids[2])
 		for range 2 { // the first makes it a suspect, which the second claims alone
-			if msgs, err := f.Claim(f.ctx(), outbox.NewOwnerToken(), time.Millisecond, 1); err != nil || len(msgs) != 1 {
+			if msgs, err := f.WorkQueue("").Claim(f.ctx(), outbox.NewOwnerToken(), time.Millisecond, 1); err != nil || len(msgs) != 1 {
 				t.Fatalf("claimed %d, %v", len(msgs), err)
 			}
 			f.waitUntil(time.Now().Add(20 * time.Millisecond))
-			f.touched(1)(f.ReapExpired(f.ctx()))
+			f.touched(1)(f.WorkQueue("").ReapExpired(f.ctx()))
 		}
 		all, err := f.Attempts(f.ctx(), ids[0])
 		if err != nil || len(all) != 2 || all[1].Error != "lease expired" || all[1].Number != 2 || all[1].Worker != "" {

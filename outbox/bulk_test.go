@@ -122,7 +122,7 @@ func testBulkWithRate(t *testing.T, e dbtest.Engine) {
 		f.status(id, []outbox.Status{outbox.Ready, outbox.Failed}[min(i/4, 1)])
 	}
 	owner, msgs := f.claimExactly(4) // one fails again, and so does a new one
-	f.touched(4)(f.Fail(f.ctx(), owner, errors.New("again"), positions(msgs)...))
+	f.touched(4)(f.WorkQueue("").Fail(f.ctx(), owner, errors.New("again"), positions(msgs)...))
 	last := f.fail(1)[0]
 	for range 2 { // a process that begins now goes on
 		f.dueNow()
@@ -194,7 +194,7 @@ func testBulkBehindMany(t *testing.T, e dbtest.Engine) {
 	f.fail(12)
 	f.enqueueBatch(3)
 	owner, msgs := f.claim(10)
-	f.touched(3)(f.Fail(f.ctx(), owner, errors.New("other"), positions(msgs)...))
+	f.touched(3)(f.WorkQueue("").Fail(f.ctx(), owner, errors.New("other"), positions(msgs)...))
 	f.LookAt(5)
 	b := f.started(f.Outbox.Redrive, outbox.FailedFilter{Error: "other", Rate: 10})
 	for range 4 {

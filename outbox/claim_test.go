@@ -54,11 +54,11 @@ func testClaimLeavesSettled(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.enqueueN(2)
 	owner, msgs := f.claimExactly(2)
-	f.touched(1)(f.Ack(f.ctx(), owner, msgs[0].Position))
-	f.touched(1)(f.Fail(f.ctx(), owner, errors.New("no"), msgs[1].Position))
+	f.touched(1)(f.WorkQueue("").Ack(f.ctx(), owner, msgs[0].Position))
+	f.touched(1)(f.WorkQueue("").Fail(f.ctx(), owner, errors.New("no"), msgs[1].Position))
 	f.db.Pass(50 * time.Millisecond)
 	f.claimExactly(0)
-	f.touched(0)(f.ReapExpired(f.ctx()))
+	f.touched(0)(f.WorkQueue("").ReapExpired(f.ctx()))
 	f.claimExactly(0)
 }
 
@@ -95,7 +95,7 @@ func testClaimBadArguments(t *testing.T, e dbtest.Engine) {
 		f.refused(field)(nil, err)
 	}
 	claim := func(o outbox.OwnerToken, d time.Duration, n int, queue string) ([]*outbox.Message, error) {
-		return f.ClaimFrom(f.ctx(), queue, o, d, n)
+		return f.WorkQueue(queue).Claim(f.ctx(), o, d, n)
 	}
 	msgs, err := claim(outbox.OwnerToken{}, lease, 1, "q")
 	refuse("owner token", msgs, err)
@@ -147,7 +147,7 @@ func testClaimQueues(t *testing.T, e dbtest.Engine) {
 	f.enqueue(outbox.Message{Queue: "b"})
 	f.claimExactly(0)
 	for _, q := range []string{"a", "b"} {
-		msgs, err := f.ClaimFrom(f.ctx(), q, outbox.NewOwnerToken(), lease, 10)
+		msgs, err := f.WorkQueue(q).Claim(f.ctx(), outbox.NewOwnerToken(), lease, 10)
 		if err != nil || len(msgs) != 1 || msgs[0].Queue != q {
 			t.Fatalf("queue %s: %d messages, %v", q, len(msgs), err)
 		}
@@ -171,7 +171,7 @@ func testClaimConcurrently(t *testing.T, e dbtest.Engine) {
 		wg.Go(func() {
 			for {
 				owner := outbox.NewOwnerToken()
-				msgs, err := o.Claim(f.ctx(), owner, lease, 30)
+				msgs, err := o.WorkQueue("").Claim(f.ctx(), owner, lease, 30)
 				if err != nil {
 					t.Error(err)
 					return
@@ -182,7 +182,7 @@ func testClaimConcurrently(t *testing.T, e dbtest.Engine) {
 				}
 				done := len(seen) == total
 				mu.Unlock()
-				if _, err := o.Ack(f.ctx(), owner, positions(msgs)...); err != nil {
+				if _, err := o.WorkQueue("").Ack(f.ctx(), owner, positions(msgs)...); err != nil {
 					t.Error(err)
 				}
 				if done || len(msgs) == 0 {
@@ -241,7 +241,7 @@ func testClaimFindsLateCommits(t *testing.T, e dbtest.Engine) {
 	}
 	f.enqueueN(10)
 	owner, msgs := f.claimExactly(10)
-	f.touched(10)(f.Ack(f.ctx(), owner, positions(msgs)...))
+	f.touched(10)(f.WorkQueue("").Ack(f.ctx(), owner, positions(msgs)...))
 	if err := late.Commit(); err != nil {
 		t.Fatal(err)
 	}

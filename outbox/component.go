@@ -11,7 +11,6 @@ import (
 	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/internal/queue"
 	"github.com/bravellian/pawl/internal/worker"
-	"github.com/google/uuid"
 )
 
 // component is the outbox as other components and pawl.Pawl see it.
@@ -47,14 +46,6 @@ func (c component) Reserve(ctx context.Context, n int) ([]MessageID, []int64, er
 		ids[i] = makeMessageID(now, c.tag, positions[i])
 	}
 	return ids, positions, nil
-}
-
-func (c component) ClaimWith(ctx context.Context, owner uuid.UUID, lease time.Duration, n int, claim func(most int) engine.Answering[op.OutboxClaimed]) ([]*Message, error) {
-	if err := checkClaim(DefaultQueue, OwnerToken(owner), lease, n); err != nil {
-		return nil, err
-	}
-	n = min(n, worker.MaxBatch)
-	return c.claimSelf(ctx, owner, lease, n, claim(n))
 }
 
 func (c component) AckCalls(m *Message) []*engine.Call {

@@ -67,7 +67,10 @@ func testCostOfAMessage(t *testing.T, e dbtest.Engine) {
 		{"Enqueue", 1, 1, func(*sql.Tx) error { _, err := f.Enqueue(t.Context(), m); return err }},
 		{"EnqueueTx", 0, 1, func(tx *sql.Tx) error { _, err := f.EnqueueTx(t.Context(), tx, m); return err }},
 		{"EnqueueBatch of 100", 1, 1, func(*sql.Tx) error { _, err := f.EnqueueBatch(t.Context(), hundred); return err }},
-		{"claim of 100", 1, 2, func(*sql.Tx) error { _, err := f.Claim(t.Context(), outbox.NewOwnerToken(), lease, 100); return err }},
+		{"claim of 100", 1, 2, func(*sql.Tx) error {
+			_, err := f.WorkQueue("").Claim(t.Context(), outbox.NewOwnerToken(), lease, 100)
+			return err
+		}},
 	} {
 		var tx *sql.Tx
 		if c.transactions == 0 {

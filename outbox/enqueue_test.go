@@ -244,7 +244,7 @@ func testEnqueueKeepsEveryField(t *testing.T, e dbtest.Engine) {
 			t.Fatal(err)
 		}
 		owner := outbox.NewOwnerToken()
-		msgs, err := f.ClaimFrom(f.ctx(), "q", owner, lease, 1)
+		msgs, err := f.WorkQueue("q").Claim(f.ctx(), owner, lease, 1)
 		if err != nil || len(msgs) != 1 {
 			t.Fatalf("claimed %d: %v", len(msgs), err)
 		}
@@ -330,7 +330,7 @@ func testEnqueueBatchOrder(t *testing.T, e dbtest.Engine) {
 				t.Fatalf("%s: claimed %d of %d", what, len(got), n)
 			}
 			got = append(got, some...)
-			f.touched(int64(len(some)))(f.Fail(f.ctx(), owner, nil, positions(some)...))
+			f.touched(int64(len(some)))(f.WorkQueue("").Fail(f.ctx(), owner, nil, positions(some)...))
 		}
 		for i, m := range got {
 			if m.ID != want[i] {
@@ -462,7 +462,7 @@ func testEnqueueSuppliedID(t *testing.T, e dbtest.Engine) {
 		t.Fatalf("the first enqueue did not win: %q", got.Topic)
 	}
 	owner, msgs := f.claimExactly(2)
-	f.touched(2)(f.Ack(f.ctx(), owner, positions(msgs)...))
+	f.touched(2)(f.WorkQueue("").Ack(f.ctx(), owner, positions(msgs)...))
 	enqueue("after it was handled")
 	f.counts(outbox.Counts{Done: 2})
 }
@@ -611,7 +611,7 @@ func testEnqueueNewQueueInRolledBackTransaction(t *testing.T, e dbtest.Engine) {
 		}
 	}
 	f.enqueue(outbox.Message{Queue: "new"})
-	msgs, err := f.ClaimFrom(f.ctx(), "new", outbox.NewOwnerToken(), lease, 10)
+	msgs, err := f.WorkQueue("new").Claim(f.ctx(), outbox.NewOwnerToken(), lease, 10)
 	if err != nil || len(msgs) != 1 {
 		t.Fatalf("claimed %d: %v", len(msgs), err)
 	}

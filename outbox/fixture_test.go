@@ -99,7 +99,7 @@ func (f *fixture) status(id outbox.Position, want outbox.Status) *outbox.Info {
 func (f *fixture) claim(n int) (outbox.OwnerToken, []*outbox.Message) {
 	f.t.Helper()
 	owner := outbox.NewOwnerToken()
-	msgs, err := f.Claim(f.ctx(), owner, lease, n)
+	msgs, err := f.WorkQueue("").Claim(f.ctx(), owner, lease, n)
 	if err != nil {
 		f.t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ const short = 3 * time.Second
 func (f *fixture) claimShort(n int) (outbox.OwnerToken, []*outbox.Message) {
 	f.t.Helper()
 	owner := outbox.NewOwnerToken()
-	msgs, err := f.Claim(f.ctx(), owner, short, n)
+	msgs, err := f.WorkQueue("").Claim(f.ctx(), owner, short, n)
 	if err != nil || len(msgs) != n {
 		f.t.Fatalf("claimed %d of %d: %v", len(msgs), n, err)
 	}
@@ -32,10 +32,10 @@ func testReapExpired(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.enqueueN(4)
 	f.claimExactly(1) // which stays claimed
-	f.touched(0)(f.ReapExpired(f.ctx()))
+	f.touched(0)(f.WorkQueue("").ReapExpired(f.ctx()))
 	_, msgs := f.claimShort(3)
 	f.db.Pass(short + 20*time.Millisecond)
-	f.touched(3)(f.ReapExpired(f.ctx()))
+	f.touched(3)(f.WorkQueue("").ReapExpired(f.ctx()))
 	for _, m := range msgs {
 		got := f.status(m.Position, outbox.Ready)
 		if got.RetryCount != 0 || got.Owner != (outbox.OwnerToken{}) || !got.LockedUntil.IsZero() || got.LastError != "" {
@@ -66,7 +66,7 @@ func testAckAfterExpiry(t *testing.T, e dbtest.Engine) {
 	f.enqueueN(1)
 	owner, msgs := f.claimShort(1)
 	f.db.Pass(short + 20*time.Millisecond)
-	f.touched(1)(f.Ack(f.ctx(), owner, msgs[0].Position))
+	f.touched(1)(f.WorkQueue("").Ack(f.ctx(), owner, msgs[0].Position))
 	f.counts(outbox.Counts{Done: 1})
 }
 
@@ -79,8 +79,8 @@ func testExtend(t *testing.T, e dbtest.Engine) {
 	owner, msgs := f.claimShort(3)
 	f.touched(3)(f.Extend(f.ctx(), owner, lease, positions(msgs)...))
 	f.db.Pass(short + 20*time.Millisecond)
-	f.touched(0)(f.ReapExpired(f.ctx()))
-	f.touched(3)(f.Ack(f.ctx(), owner, positions(msgs)...))
+	f.touched(0)(f.WorkQueue("").ReapExpired(f.ctx()))
+	f.touched(3)(f.WorkQueue("").Ack(f.ctx(), owner, positions(msgs)...))
 }
 
 // D-18: only what was asked for lives longer.
@@ -93,8 +93,8 @@ func testExtendInParts(t *testing.T, e dbtest.Engine) {
 	ids := positions(msgs)
 	f.touched(2)(f.Extend(f.ctx(), owner, lease, ids[1], ids[3]))
 	f.db.Pass(short + 20*time.Millisecond)
-	f.touched(3)(f.ReapExpired(f.ctx()))
-	f.touched(2)(f.Ack(f.ctx(), owner, ids...))
+	f.touched(3)(f.WorkQueue("").ReapExpired(f.ctx()))
+	f.touched(2)(f.WorkQueue("").Ack(f.ctx(), owner, ids...))
 	f.counts(outbox.Counts{Ready: 3, Done: 2})
 }
 
@@ -106,11 +106,11 @@ func testReapLeavesOthers(t *testing.T, e dbtest.Engine) {
 	f.enqueueN(4)
 	owner, msgs := f.claimShort(4)
 	ids := positions(msgs)
-	f.touched(1)(f.Ack(f.ctx(), owner, ids[0]))
-	f.touched(1)(f.Fail(f.ctx(), owner, nil, ids[1]))
+	f.touched(1)(f.WorkQueue("").Ack(f.ctx(), owner, ids[0]))
+	f.touched(1)(f.WorkQueue("").Fail(f.ctx(), owner, nil, ids[1]))
 	f.touched(1)(f.Extend(f.ctx(), owner, lease, ids[2]))
 	f.db.Pass(short + 20*time.Millisecond)
-	f.touched(1)(f.ReapExpired(f.ctx()))
+	f.touched(1)(f.WorkQueue("").ReapExpired(f.ctx()))
 	f.counts(outbox.Counts{Done: 1, Failed: 1, InProgress: 1, Ready: 1})
 }
 
@@ -124,7 +124,7 @@ func testReapMany(t *testing.T, e dbtest.Engine) {
 		f.claimShort(200)
 	}
 	f.db.Pass(short + 20*time.Millisecond)
-	f.touched(1200)(f.ReapExpired(f.ctx()))
+	f.touched(1200)(f.WorkQueue("").ReapExpired(f.ctx()))
 	f.counts(outbox.Counts{Ready: 1200})
 }
 
@@ -169,9 +169,9 @@ func testSettleConcurrently(t *testing.T, e dbtest.Engine) {
 
 func (f *fixture) settleOne(owner outbox.OwnerToken, id outbox.Position, g int) (int64, error) {
 	if g%2 == 0 {
-		return f.Ack(f.ctx(), owner, id)
+		return f.WorkQueue("").Ack(f.ctx(), owner, id)
 	}
-	return f.Fail(f.ctx(), owner, nil, id)
+	return f.WorkQueue("").Fail(f.ctx(), owner, nil, id)
 }
 
 // D-329: ids whose messages were deleted from the table by hand are claimed once: when that lease expires nothing
@@ -186,7 +186,7 @@ func testExpiredClaimOfDeletedMessages(t *testing.T, e dbtest.Engine) {
 	f.exec(fmt.Sprintf("DELETE FROM %s WHERE id IN (%d, %d, %d)", f.db.Table("outbox_message"), at[0], at[4], at[5]))
 	expire := func() {
 		t.Helper()
-		if _, err := f.Claim(f.ctx(), outbox.NewOwnerToken(), short, 10); err != nil {
+		if _, err := f.WorkQueue("").Claim(f.ctx(), outbox.NewOwnerToken(), short, 10); err != nil {
 			t.Fatal(err)
 		}
 		f.db.Pass(2 * short)
@@ -194,7 +194,7 @@ func testExpiredClaimOfDeletedMessages(t *testing.T, e dbtest.Engine) {
 	expire()
 	owner, msgs := f.claimExactly(7)
 	f.db.CheckPlaces(t)
-	if n, err := f.Ack(f.ctx(), owner, positions(msgs)...); err != nil || n != 7 {
+	if n, err := f.WorkQueue("").Ack(f.ctx(), owner, positions(msgs)...); err != nil || n != 7 {
 		t.Fatal(n, err)
 	}
 	f.db.CheckPlaces(t)

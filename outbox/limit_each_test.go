@@ -45,7 +45,7 @@ func TestLimitOfEachTopic(t *testing.T) {
 		f.next()
 		for _, m := range msgs {
 			if m.Topic == "call.a" {
-				f.touched(1)(f.Ack(f.ctx(), owner, m.Position))
+				f.touched(1)(f.WorkQueue("").Ack(f.ctx(), owner, m.Position))
 				break
 			}
 		}
@@ -161,7 +161,7 @@ func TestLimitsOfEachTopicAreCleanedUp(t *testing.T) {
 			case "call.b":
 				f.touched(1)(f.Release(f.ctx(), owner, m.Position))
 			default:
-				f.touched(1)(f.Ack(f.ctx(), owner, m.Position))
+				f.touched(1)(f.WorkQueue("").Ack(f.ctx(), owner, m.Position))
 			}
 		}
 		f.cleanUp()
@@ -169,7 +169,7 @@ func TestLimitsOfEachTopicAreCleanedUp(t *testing.T) {
 		owner, msgs = f.next("call.b", "call.c")
 		left(2, 3)
 		for _, m := range msgs {
-			f.touched(1)(f.Ack(f.ctx(), owner, m.Position))
+			f.touched(1)(f.WorkQueue("").Ack(f.ctx(), owner, m.Position))
 		}
 		f.cleanUp()
 		left(0, 1)

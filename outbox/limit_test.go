@@ -74,11 +74,11 @@ func TestConcurrencyLimitOfATopic(t *testing.T) {
 		of := func(name string) outbox.Position {
 			return msgs[slices.IndexFunc(msgs, func(m *outbox.Message) bool { return string(m.Payload) == name })].Position
 		}
-		f.touched(1)(f.Ack(f.ctx(), owner, of("a1")))
+		f.touched(1)(f.WorkQueue("").Ack(f.ctx(), owner, of("a1")))
 		f.next("a3")
-		f.touched(1)(f.Fail(f.ctx(), owner, errors.New("no"), of("a2")))
+		f.touched(1)(f.WorkQueue("").Fail(f.ctx(), owner, errors.New("no"), of("a2")))
 		second, msgs2 := f.next("a4")
-		f.touched(1)(f.Ack(f.ctx(), owner, of("b1"))) // it has no place to give
+		f.touched(1)(f.WorkQueue("").Ack(f.ctx(), owner, of("b1"))) // it has no place to give
 		f.next()
 		f.touched(1)(f.Release(f.ctx(), second, msgs2[0].Position))
 		f.next("a4") // it comes first again
@@ -114,7 +114,7 @@ func TestFullLimitsAreNotLocked(t *testing.T) {
 				if err := tx.Rollback(); err != nil {
 					t.Fatal(err)
 				}
-				f.touched(1)(f.Ack(f.ctx(), owner, msgs[0].Position))
+				f.touched(1)(f.WorkQueue("").Ack(f.ctx(), owner, msgs[0].Position))
 				f.next("a")
 			})
 		})
@@ -128,10 +128,10 @@ func TestRetriesUnderALimit(t *testing.T) {
 		f.limit(throttle.Topic, "a", throttle.Bounds{Concurrency: 1})
 		f.mix("a1", "a2")
 		owner, msgs := f.next("a1")
-		f.touched(1)(f.AbandonAfter(f.ctx(), owner, 0, errors.New("again"), msgs[0].Position))
+		f.touched(1)(f.WorkQueue("").AbandonAfter(f.ctx(), owner, 0, errors.New("again"), msgs[0].Position))
 		owner, msgs = f.next("a2") // it was due before
 		f.next()
-		f.touched(1)(f.Ack(f.ctx(), owner, msgs[0].Position))
+		f.touched(1)(f.WorkQueue("").Ack(f.ctx(), owner, msgs[0].Position))
 		_, msgs = f.next("a1")
 		if msgs[0].RetryCount != 1 {
 			t.Errorf("%d retries, want 1", msgs[0].RetryCount)
@@ -149,10 +149,10 @@ func TestLimitOfAQueue(t *testing.T) {
 		f.enqueue(outbox.Message{Topic: "a", Payload: []byte("other"), Queue: "other"})
 		owner, msgs := f.next("a1", "b1", "c1")
 		f.next()
-		if other, err := f.ClaimFrom(f.ctx(), "other", outbox.NewOwnerToken(), lease, 10); err != nil || len(other) != 1 {
+		if other, err := f.WorkQueue("other").Claim(f.ctx(), outbox.NewOwnerToken(), lease, 10); err != nil || len(other) != 1 {
 			t.Fatalf("claimed %d of another queue, %v", len(other), err)
 		}
-		f.touched(3)(f.Ack(f.ctx(), owner, positions(msgs)...))
+		f.touched(3)(f.WorkQueue("").Ack(f.ctx(), owner, positions(msgs)...))
 		f.next("a2")
 	})
 }
@@ -215,7 +215,7 @@ func TestRateLimit(t *testing.T) {
 				f.limit(kind, name, throttle.Bounds{Rate: 2, Period: time.Hour, Burst: 3})
 				f.mix("a1", "a2", "a3", "a4", "a5")
 				owner, msgs := f.next("a1", "a2", "a3")
-				f.touched(3)(f.Ack(f.ctx(), owner, positions(msgs)...))
+				f.touched(3)(f.WorkQueue("").Ack(f.ctx(), owner, positions(msgs)...))
 				f.next()
 				due, ok := f.nextDue(outbox.DefaultQueue)
 				if !ok || due < 25*time.Minute || due > 30*time.Minute {
@@ -421,9 +421,9 @@ func TestLimitsAndOrder(t *testing.T) {
 		f.limit(throttle.Topic, "t", throttle.Bounds{Concurrency: 2})
 		f.inOrder("a1", "a2", "b1", "c1", "b2")
 		owner, msgs := f.next("a1", "b1")
-		f.touched(1)(f.Ack(f.ctx(), owner, msgs[slices.IndexFunc(msgs, func(m *outbox.Message) bool { return m.OrderingKey == "a" })].Position))
+		f.touched(1)(f.WorkQueue("").Ack(f.ctx(), owner, msgs[slices.IndexFunc(msgs, func(m *outbox.Message) bool { return m.OrderingKey == "a" })].Position))
 		owner2, msgs2 := f.next("c1")
-		f.touched(1)(f.Ack(f.ctx(), owner2, msgs2[0].Position))
+		f.touched(1)(f.WorkQueue("").Ack(f.ctx(), owner2, msgs2[0].Position))
 		f.next("a2")
 		f.next()
 	})
@@ -437,7 +437,7 @@ func TestSuspectsUnderALimit(t *testing.T) {
 		f.claimExactly(4)
 		f.limit(throttle.Topic, "a", throttle.Bounds{Concurrency: 2})
 		f.lapse()
-		f.touched(4)(f.ReapExpired(f.ctx()))
+		f.touched(4)(f.WorkQueue("").ReapExpired(f.ctx()))
 		_, msgs := f.claim(10)
 		got := names(msgs)
 		for len(got) < 3 {

@@ -30,14 +30,14 @@ func (f *fixture) at(queue string, ago time.Duration, priority int, names ...str
 func (f *fixture) from(queue string, n int, want ...string) (end func()) {
 	f.t.Helper()
 	owner := outbox.NewOwnerToken()
-	msgs, err := f.ClaimFrom(f.ctx(), queue, owner, lease, n)
+	msgs, err := f.WorkQueue(queue).Claim(f.ctx(), owner, lease, n)
 	if got := names(msgs); err != nil || !slices.Equal(got, want) {
 		f.t.Fatalf("claimed %q of queue %s, %v, want %q", got, queue, err, want)
 	}
 	return func() {
 		f.t.Helper()
 		for _, m := range msgs {
-			f.touched(1)(f.Ack(f.ctx(), owner, m.Position))
+			f.touched(1)(f.WorkQueue("").Ack(f.ctx(), owner, m.Position))
 		}
 	}
 }

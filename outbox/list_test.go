@@ -152,9 +152,9 @@ func testListError(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	ids := f.enqueueN(4)
 	owner, _ := f.claimExactly(4)
-	f.touched(2)(f.Fail(f.ctx(), owner, errors.New("dial tcp: 100% refused"), ids[0], ids[1]))
-	f.touched(1)(f.Fail(f.ctx(), owner, errors.New("no such customer"), ids[2]))
-	f.touched(1)(f.AbandonAfter(f.ctx(), owner, time.Hour, errors.New("connection refused"), ids[3]))
+	f.touched(2)(f.WorkQueue("").Fail(f.ctx(), owner, errors.New("dial tcp: 100% refused"), ids[0], ids[1]))
+	f.touched(1)(f.WorkQueue("").Fail(f.ctx(), owner, errors.New("no such customer"), ids[2]))
+	f.touched(1)(f.WorkQueue("").AbandonAfter(f.ctx(), owner, time.Hour, errors.New("connection refused"), ids[3]))
 	f.touched(1)(f.Discard(f.ctx(), outbox.FailedFilter{IDs: ids[1:2]}))
 	f.listed(outbox.ListOptions{Error: "refused"}, ids[3], ids[1], ids[0])
 	f.listed(outbox.ListOptions{Error: "0% r", Status: outbox.Failed}, ids[0])
@@ -247,12 +247,12 @@ func testListWindows(t *testing.T, e dbtest.Engine) {
 	all(outbox.Ready)
 	owner := outbox.NewOwnerToken()
 	for _, queue := range []string{"a", "b"} {
-		if msgs, err := f.ClaimFrom(f.ctx(), queue, owner, lease, 100); err != nil || len(msgs) != 6 {
+		if msgs, err := f.WorkQueue(queue).Claim(f.ctx(), owner, lease, 100); err != nil || len(msgs) != 6 {
 			t.Fatalf("claimed %d, %v", len(msgs), err)
 		}
 	}
 	all(outbox.InProgress)
-	f.touched(12)(f.Fail(f.ctx(), owner, errors.New("e"), ids...))
+	f.touched(12)(f.WorkQueue("").Fail(f.ctx(), owner, errors.New("e"), ids...))
 	all(outbox.Failed)
 }
 

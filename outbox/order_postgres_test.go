@@ -100,7 +100,7 @@ func TestOrderWhileTheHeadIsSettled(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.next()
-		f.touched(1)(f.Ack(t.Context(), owner, msgs[0].Position))
+		f.touched(1)(f.WorkQueue("").Ack(t.Context(), owner, msgs[0].Position))
 		f.take("a2")
 	}
 }
@@ -126,7 +126,7 @@ func TestOrderOfWhatComesMeanwhile(t *testing.T) {
 	f.inOrder("c1")
 	claimed := make(chan []string)
 	go func() {
-		msgs, err := f.Claim(t.Context(), outbox.NewOwnerToken(), lease, 10)
+		msgs, err := f.WorkQueue("").Claim(t.Context(), outbox.NewOwnerToken(), lease, 10)
 		if err != nil {
 			t.Error(err)
 		}
@@ -176,7 +176,7 @@ func TestOrderOfABatchThatComesMeanwhile(t *testing.T) {
 			}
 			claimed := make(chan []string)
 			go func() {
-				msgs, err := f.Claim(t.Context(), outbox.NewOwnerToken(), lease, 1000)
+				msgs, err := f.WorkQueue("").Claim(t.Context(), outbox.NewOwnerToken(), lease, 1000)
 				if err != nil {
 					t.Error(err)
 				}

@@ -64,7 +64,7 @@ func names(msgs []*outbox.Message) []string {
 func (f *fixture) take(want ...string) {
 	f.t.Helper()
 	owner, msgs := f.next(want...)
-	f.touched(int64(len(want)))(f.Ack(f.ctx(), owner, positions(msgs)...))
+	f.touched(int64(len(want)))(f.WorkQueue("").Ack(f.ctx(), owner, positions(msgs)...))
 }
 
 // D-211: messages of one key come one at a time and in order, those of other keys and without a key
@@ -82,12 +82,12 @@ func TestOrderByKey(t *testing.T) {
 		}
 		f.next()
 		b := slices.IndexFunc(msgs, func(m *outbox.Message) bool { return m.OrderingKey == "b" })
-		f.touched(1)(f.Ack(f.ctx(), owner, msgs[b].Position))
+		f.touched(1)(f.WorkQueue("").Ack(f.ctx(), owner, msgs[b].Position))
 		f.take("b2")
 		f.inOrder("a4")
 		f.next()
 		a := slices.IndexFunc(msgs, func(m *outbox.Message) bool { return m.OrderingKey == "a" })
-		f.touched(1)(f.Ack(f.ctx(), owner, msgs[a].Position))
+		f.touched(1)(f.WorkQueue("").Ack(f.ctx(), owner, msgs[a].Position))
 		f.take("a2")
 		f.take("a3")
 		f.take("a4")
@@ -116,7 +116,7 @@ func TestOrderIsThatOfCommits(t *testing.T) {
 			}
 		}
 		owner, msgs := f.claimExactly(3)
-		f.touched(3)(f.Ack(t.Context(), owner, positions(msgs)...))
+		f.touched(3)(f.WorkQueue("").Ack(t.Context(), owner, positions(msgs)...))
 		if name := string(msgs[slices.IndexFunc(msgs, func(m *outbox.Message) bool { return m.OrderingKey != "" })].Payload); name != "a0" {
 			t.Fatalf("first came %s", name)
 		}
@@ -159,7 +159,7 @@ func TestOrderHoldsWhileItRetries(t *testing.T) {
 		f := open(t, e)
 		f.inOrder("a1", "a2")
 		owner, msgs := f.next("a1")
-		f.touched(1)(f.AbandonAfter(t.Context(), owner, time.Hour, errors.New("no"), msgs[0].Position))
+		f.touched(1)(f.WorkQueue("").AbandonAfter(t.Context(), owner, time.Hour, errors.New("no"), msgs[0].Position))
 		f.next()
 		f.touched(1)(f.Reschedule(t.Context(), time.Time{}, msgs[0].Position))
 		owner, msgs = f.next("a1")
@@ -178,13 +178,13 @@ func TestOrderGoesOnBehindWhatEnded(t *testing.T) {
 		f := open(t, e)
 		at := f.inOrder("a1", "a2", "a3", "a4", "a5", "a6")
 		owner, msgs := f.next("a1")
-		f.touched(1)(f.Fail(t.Context(), owner, errors.New("no"), msgs[0].Position))
+		f.touched(1)(f.WorkQueue("").Fail(t.Context(), owner, errors.New("no"), msgs[0].Position))
 		f.touched(1)(f.Cancel(t.Context(), "", at[2])) // behind the head
 		f.touched(1)(f.Cancel(t.Context(), "", at[1])) // the head
 		owner, msgs = f.next("a4")
 		f.touched(1)(f.Cancel(t.Context(), "", at[4]))
 		f.next()
-		f.touched(1)(f.Ack(t.Context(), owner, msgs[0].Position))
+		f.touched(1)(f.WorkQueue("").Ack(t.Context(), owner, msgs[0].Position))
 		f.next("a6")
 	})
 }
@@ -195,11 +195,11 @@ func TestOrderAfterRedrive(t *testing.T) {
 		f := open(t, e)
 		f.inOrder("a1", "a2", "a3")
 		owner, msgs := f.next("a1")
-		f.touched(1)(f.Fail(t.Context(), owner, errors.New("no"), msgs[0].Position))
+		f.touched(1)(f.WorkQueue("").Fail(t.Context(), owner, errors.New("no"), msgs[0].Position))
 		owner, two := f.next("a2")
 		f.touched(1)(f.Redrive(t.Context(), outbox.FailedFilter{IDs: []outbox.Position{msgs[0].Position}}))
 		f.next()
-		f.touched(1)(f.Ack(t.Context(), owner, two[0].Position))
+		f.touched(1)(f.WorkQueue("").Ack(t.Context(), owner, two[0].Position))
 		f.take("a1")
 		f.take("a3")
 	})
@@ -216,7 +216,7 @@ func TestOrderOfScheduledMessages(t *testing.T) {
 		owner, msgs := f.next("a1")
 		f.touched(1)(f.Reschedule(t.Context(), time.Time{}, id))
 		f.next()
-		f.touched(1)(f.Ack(t.Context(), owner, msgs[0].Position))
+		f.touched(1)(f.WorkQueue("").Ack(t.Context(), owner, msgs[0].Position))
 		f.take("a0")
 		f.take("a2")
 	})

@@ -225,7 +225,7 @@ func TestPlainCrashCostsOneClaim(t *testing.T) {
 		if _, err := v.o.EnqueueBatch(t.Context(), msgs); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := v.o.Claim(t.Context(), outbox.NewOwnerToken(), time.Hour, 500); err != nil {
+		if _, err := v.o.WorkQueue("").Claim(t.Context(), outbox.NewOwnerToken(), time.Hour, 500); err != nil {
 			t.Fatal(err) // and this process is heard of no more
 		}
 		v.lapse(t)

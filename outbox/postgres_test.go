@@ -155,7 +155,7 @@ func TestSQLRoutineDueBefore1970(t *testing.T) {
 	if err := r.tx.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	got, err := o.Claim(t.Context(), outbox.NewOwnerToken(), time.Minute, 10)
+	got, err := o.WorkQueue("").Claim(t.Context(), outbox.NewOwnerToken(), time.Minute, 10)
 	if err != nil || len(got) != len(want) {
 		t.Fatalf("claimed %d of %d: %v", len(got), len(want), err)
 	}
@@ -238,12 +238,12 @@ func TestRelaxedAck(t *testing.T) {
 		t.Fatal(err)
 	}
 	owner := outbox.NewOwnerToken()
-	msgs, err := o.Claim(t.Context(), owner, time.Minute, 10)
+	msgs, err := o.WorkQueue("").Claim(t.Context(), owner, time.Minute, 10)
 	if err != nil || len(msgs) != 6 {
 		t.Fatal(len(msgs), err)
 	}
 	for _, m := range msgs {
-		if n, err := o.Ack(t.Context(), owner, m.Position); err != nil || n != 1 {
+		if n, err := o.WorkQueue("").Ack(t.Context(), owner, m.Position); err != nil || n != 1 {
 			t.Fatal(n, err)
 		}
 	}

@@ -1,41 +1,63 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/limits"
+	"github.com/bravellian/pawl/internal/queue"
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// The work-queue calls, for programs that run their own loop. The caller chooses an owner token, new
-// for every claim; only with that token can the messages be settled. Ids that are unknown,
-// duplicates, or claimed by another owner are ignored: the number returned is that of the others.
-
-// Claim claims up to n due messages of DefaultQueue under a lease, oldest due first. None due is no
-// error.
-//
-// Messages whose lease has expired are due, but are claimed apart from others and before them,
-// because one of them may have ended the process that held it: claim when you hold nothing. If it
-// happens again, fewer of them are returned by one claim. An expired lease counts as a failed
-// attempt only for a message that was claimed alone, as one of those.
-//
-// A message that cannot be read is not returned: it fails, with the reason.
-func (o *Outbox) Claim(ctx context.Context, owner OwnerToken, lease time.Duration, n int) ([]*Message, error) {
-	return o.ClaimFrom(ctx, DefaultQueue, owner, lease, n)
+// WorkQueue returns a queue for programs that claim its messages themselves; "" is [DefaultQueue].
+// Messages are settled by any of them.
+func (o *Outbox) WorkQueue(name string) *WorkQueue[Message, Position] {
+	name = cmp.Or(name, DefaultQueue)
+	return o.WorkQueueBy(access.Key{}, func(owner [16]byte, lease time.Duration, n int) (engine.Answering[op.OutboxClaimed], error) {
+		return op.OutboxClaimAny{Queue: name, Owner: owner, Lease: lease, Most: n}, engine.CheckText("queue", name, limits.Queue, true)
+	})
 }
 
-// ClaimFrom is Claim for any queue.
-func (o *Outbox) ClaimFrom(ctx context.Context, queue string, owner OwnerToken, lease time.Duration, n int) ([]*Message, error) {
-	if err := checkClaim(queue, owner, lease, n); err != nil {
-		return nil, err
+// WorkQueueBy is a WorkQueue for components whose own operations claim messages.
+func (o *Outbox) WorkQueueBy(_ access.Key, claim func(owner [16]byte, lease time.Duration, n int) (engine.Answering[op.OutboxClaimed], error)) *WorkQueue[Message, Position] {
+	return NewWorkQueue(access.Key{}, queue.Work[Message, Position]{
+		Claim: func(ctx context.Context, owner [16]byte, lease time.Duration, n int) ([]*Message, error) {
+			c, err := claim(owner, lease, n)
+			if err != nil {
+				return nil, err
+			}
+			return o.claimSelf(ctx, owner, lease, n, c)
+		},
+		Settle: func(ctx context.Context, owner [16]byte, ids []Position, as queue.Outcome) (int64, error) {
+			return o.settle(ctx, owner, ids, func(runs []op.Held) engine.Operation { return o.outcomeOp(runs, &as) })
+		},
+		Reap: o.reapExpired,
+	})
+}
+
+// outcomeOp settles runs that were claimed by a program.
+func (o *Outbox) outcomeOp(runs []op.Held, as *queue.Outcome) engine.Operation {
+	switch as.As {
+	case queue.Abandoned:
+		all := make([]op.Abandoned, len(runs))
+		for i, r := range runs {
+			all[i] = op.Abandoned{Held: r, Delay: as.Delay, Error: as.Error}
+		}
+		return o.retryOp(all)
+	case queue.Failed:
+		all := make([]op.Failure, len(runs))
+		for i, r := range runs {
+			all[i] = op.Failure{Held: r, Error: as.Error}
+		}
+		return o.failOp(all, true)
+	default:
+		return op.OutboxAck{Runs: runs, Worker: o.opts.Worker}
 	}
-	n = min(n, worker.MaxBatch)
-	return o.claimSelf(ctx, owner, lease, n, op.OutboxClaimAny{Queue: queue, Owner: owner, Lease: lease, Most: n})
 }
 
 // claimSelf is a claim of the program's own.
@@ -56,18 +78,6 @@ func (o *Outbox) claimSelf(ctx context.Context, owner [16]byte, lease time.Durat
 			return msgs, err
 		}
 	}
-}
-
-func checkClaim(queue string, owner OwnerToken, lease time.Duration, n int) error {
-	switch {
-	case owner == OwnerToken{}:
-		return engine.Invalid("owner token", "zero")
-	case lease < time.Millisecond:
-		return engine.Invalid("lease", "shorter than a millisecond")
-	case n < 1:
-		return engine.Invalid("batch size", "less than 1")
-	}
-	return engine.CheckText("queue", queue, limits.Queue, true)
 }
 
 // claim runs calls and then, unless it is of no messages, a worker loop's claim, in one transaction.
@@ -123,37 +133,7 @@ func claimCall(claim engine.Answering[op.OutboxClaimed], owner [16]byte, lease t
 	return c
 }
 
-// Ack marks messages as handled.
-func (o *Outbox) Ack(ctx context.Context, owner OwnerToken, ids ...Position) (int64, error) {
-	return o.settle(ctx, owner, ids, func(runs []op.Held) engine.Operation { return op.OutboxAck{Runs: runs, Worker: o.opts.Worker} })
-}
-
-// Abandon puts messages back for another attempt after the default backoff,
-// and counts this one as failed because of cause, which may be nil.
-func (o *Outbox) Abandon(ctx context.Context, owner OwnerToken, cause error, ids ...Position) (int64, error) {
-	return o.settle(ctx, owner, ids, func(runs []op.Held) engine.Operation { return o.abandonOp(runs, nil, causeText(cause)) })
-}
-
-// AbandonAfter is Abandon with a delay in place of the backoff.
-func (o *Outbox) AbandonAfter(ctx context.Context, owner OwnerToken, delay time.Duration, cause error, ids ...Position) (int64, error) {
-	if delay < 0 {
-		return 0, engine.Invalid("delay", "negative")
-	}
-	return o.settle(ctx, owner, ids, func(runs []op.Held) engine.Operation { return o.abandonOp(runs, &delay, causeText(cause)) })
-}
-
-// Fail marks messages as failed for good because of cause.
-func (o *Outbox) Fail(ctx context.Context, owner OwnerToken, cause error, ids ...Position) (int64, error) {
-	return o.settle(ctx, owner, ids, func(runs []op.Held) engine.Operation {
-		all := make([]op.Failure, len(runs))
-		for i, r := range runs {
-			all[i] = op.Failure{Held: r, Error: causeText(cause)}
-		}
-		return o.failOp(all, true)
-	})
-}
-
-// Release puts messages back at once without counting an attempt.
+// Release puts messages that owner has claimed back at once, without counting an attempt.
 func (o *Outbox) Release(ctx context.Context, owner OwnerToken, ids ...Position) (int64, error) {
 	return o.settle(ctx, owner, ids, func(runs []op.Held) engine.Operation {
 		all := make([]op.Released, len(runs))
@@ -164,7 +144,7 @@ func (o *Outbox) Release(ctx context.Context, owner OwnerToken, ids ...Position)
 	})
 }
 
-// Extend extends the lease of messages, from now.
+// Extend extends the lease of messages that owner has claimed, from now.
 func (o *Outbox) Extend(ctx context.Context, owner OwnerToken, lease time.Duration, ids ...Position) (int64, error) {
 	if lease < time.Millisecond {
 		return 0, engine.Invalid("lease", "shorter than a millisecond")
@@ -172,9 +152,8 @@ func (o *Outbox) Extend(ctx context.Context, owner OwnerToken, lease time.Durati
 	return o.settle(ctx, owner, ids, func(runs []op.Held) engine.Operation { return op.OutboxExtend{Runs: runs, Lease: lease} })
 }
 
-// ReapExpired puts messages back whose lease has expired, and returns how many. See Claim for how
-// they are claimed again. Run does this by itself.
-func (o *Outbox) ReapExpired(ctx context.Context) (int64, error) {
+// reapExpired puts messages back whose lease has expired, and returns how many.
+func (o *Outbox) reapExpired(ctx context.Context) (int64, error) {
 	var total int64
 	if _, err := o.adopt(ctx); err != nil {
 		return 0, err
@@ -242,21 +221,6 @@ func (o *Outbox) settle(ctx context.Context, owner OwnerToken, ids []Position, s
 	return engine.Exec(ctx, o.db, nil, settle(runs))
 }
 
-func (o *Outbox) abandonOp(runs []op.Held, delay *time.Duration, reason *string) engine.Operation {
-	all := make([]op.Abandoned, len(runs))
-	for i, r := range runs {
-		all[i] = op.Abandoned{Held: r, Delay: delay, Error: reason}
-	}
-	return o.retryOp(all)
-}
-
 // invalidPosition reports whether no message can have a position. Sums with such a number may
 // exceed the range of the engine's integers.
 func invalidPosition(id Position) bool { return id < 1 || id >= 1<<positionBits }
-
-func causeText(cause error) *string {
-	if cause == nil {
-		return nil
-	}
-	return worker.Optional(worker.ErrorText(fmt.Sprint(cause)))
-}

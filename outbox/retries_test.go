@@ -21,15 +21,15 @@ func TestRetryCountsOfNeighboursAndOfRedrivenMessages(t *testing.T) {
 				t.Fatal(err)
 			}
 			owner, all := claimThree(t, o)
-			touched(t, 1)(o.AbandonAfter(t.Context(), owner, 0, errors.New("once"), all[1]))
+			touched(t, 1)(o.WorkQueue("").AbandonAfter(t.Context(), owner, 0, errors.New("once"), all[1]))
 			touched(t, 2)(o.Release(t.Context(), owner, all[0], all[2]))
 			owner, all = claimThree(t, o, 0, 1, 0)
-			touched(t, 3)(o.AbandonAfter(t.Context(), owner, 0, errors.New("again"), all...))
+			touched(t, 3)(o.WorkQueue("").AbandonAfter(t.Context(), owner, 0, errors.New("again"), all...))
 			owner, all = claimThree(t, o, 1, 2, 1)
-			touched(t, 3)(o.Fail(t.Context(), owner, nil, all...))
+			touched(t, 3)(o.WorkQueue("").Fail(t.Context(), owner, nil, all...))
 			touched(t, 3)(changed(o.Redrive)(t.Context(), outbox.FailedFilter{}))
 			owner, all = claimThree(t, o, 0, 0, 0)
-			touched(t, 3)(o.Ack(t.Context(), owner, all...))
+			touched(t, 3)(o.WorkQueue("").Ack(t.Context(), owner, all...))
 			for _, id := range all {
 				if i, err := o.Get(t.Context(), id); err != nil || i.RetryCount != 0 || i.Redrives != 1 || i.LastError != "again" {
 					t.Errorf("%+v, %v, want no retries and one redrive", i, err)
@@ -44,7 +44,7 @@ func TestRetryCountsOfNeighboursAndOfRedrivenMessages(t *testing.T) {
 func claimThree(t *testing.T, o *parts.Outbox, retries ...int) (outbox.OwnerToken, []outbox.Position) {
 	t.Helper()
 	owner := outbox.NewOwnerToken()
-	msgs, err := o.Claim(t.Context(), owner, time.Minute, 10)
+	msgs, err := o.WorkQueue("").Claim(t.Context(), owner, time.Minute, 10)
 	if err != nil || len(msgs) != 3 {
 		t.Fatalf("claimed %d, %v", len(msgs), err)
 	}

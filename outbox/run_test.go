@@ -564,7 +564,7 @@ func testRunFailsWhatKillsItsWorker(t *testing.T, e dbtest.Engine) {
 	for range 1 + 3 { // the first is not counted
 		f.claimShort(1)
 		f.db.Pass(short + 20*time.Millisecond)
-		f.touched(1)(f.ReapExpired(f.ctx()))
+		f.touched(1)(f.WorkQueue("").ReapExpired(f.ctx()))
 	}
 	f.handle("t", func(context.Context, *outbox.Message) error { t.Error("it ran again"); return nil })
 	f.start()

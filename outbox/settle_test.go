@@ -21,7 +21,7 @@ func testAck(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, worker.Options{Worker: "worker-7"})
 	f.enqueueN(3)
 	owner, msgs := f.claimExactly(3)
-	f.touched(2)(f.Ack(f.ctx(), owner, msgs[0].Position, msgs[2].Position))
+	f.touched(2)(f.WorkQueue("").Ack(f.ctx(), owner, msgs[0].Position, msgs[2].Position))
 	for _, i := range []int{0, 2} {
 		got := f.status(msgs[i].Position, outbox.Done)
 		if !got.IsProcessed() || got.ProcessedBy != "worker-7" || got.ProcessedAt.Before(got.CreatedAt) || !got.LockedUntil.IsZero() {
@@ -45,10 +45,10 @@ func testAckInParts(t *testing.T, e dbtest.Engine) {
 		for _, i := range part {
 			some = append(some, ids[i])
 		}
-		f.touched(int64(len(part)))(f.Ack(f.ctx(), owner, some...))
+		f.touched(int64(len(part)))(f.WorkQueue("").Ack(f.ctx(), owner, some...))
 	}
 	f.counts(outbox.Counts{Done: 14, InProgress: 6})
-	f.touched(6)(f.Ack(f.ctx(), owner, ids...))
+	f.touched(6)(f.WorkQueue("").Ack(f.ctx(), owner, ids...))
 	f.counts(outbox.Counts{Done: 20})
 }
 
@@ -60,7 +60,7 @@ func testAbandon(t *testing.T, e dbtest.Engine) {
 	id := f.enqueue(outbox.Message{})
 	owner, _ := f.claimExactly(1)
 	before := f.get(id)
-	f.touched(1)(f.Abandon(f.ctx(), owner, errors.New("smtp down"), id))
+	f.touched(1)(f.WorkQueue("").Abandon(f.ctx(), owner, errors.New("smtp down"), id))
 	got := f.status(id, outbox.Ready)
 	delay := got.NextAttemptAt.Sub(before.CreatedAt)
 	if got.RetryCount != 1 || !got.LockedUntil.IsZero() || got.Owner != (outbox.OwnerToken{}) || got.LastError != "smtp down" || delay < time.Second || delay > time.Minute {
@@ -80,13 +80,13 @@ func testAbandonAfter(t *testing.T, e dbtest.Engine) {
 	id := f.enqueue(outbox.Message{})
 	for attempt := range 3 {
 		owner, _ := f.claimExactly(1)
-		f.touched(1)(f.AbandonAfter(f.ctx(), owner, 0, nil, id))
+		f.touched(1)(f.WorkQueue("").AbandonAfter(f.ctx(), owner, 0, nil, id))
 		if got := f.get(id); got.RetryCount != attempt+1 || got.LastError != "" {
 			t.Fatalf("after %d attempts: %+v", attempt+1, got)
 		}
 	}
 	owner, _ := f.claimExactly(1)
-	f.touched(1)(f.AbandonAfter(f.ctx(), owner, time.Hour, errors.New("later"), id))
+	f.touched(1)(f.WorkQueue("").AbandonAfter(f.ctx(), owner, time.Hour, errors.New("later"), id))
 	f.counts(outbox.Counts{Scheduled: 1})
 }
 
@@ -99,12 +99,12 @@ func testAbandonBackoff(t *testing.T, e dbtest.Engine) {
 		id := f.enqueue(outbox.Message{})
 		for range retries {
 			owner, _ := f.claimExactly(1)
-			f.touched(1)(f.AbandonAfter(f.ctx(), owner, 0, nil, id))
+			f.touched(1)(f.WorkQueue("").AbandonAfter(f.ctx(), owner, 0, nil, id))
 		}
 		owner, _ := f.claimExactly(1)
 		var before, after time.Time
 		f.clock(&before)
-		f.touched(1)(f.Abandon(f.ctx(), owner, nil, id))
+		f.touched(1)(f.WorkQueue("").Abandon(f.ctx(), owner, nil, id))
 		f.clock(&after)
 		want, at := outbox.Backoff(retries+1), f.get(id).NextAttemptAt
 		if at.Before(before.Add(want-time.Millisecond)) || at.After(after.Add(want+time.Millisecond)) {
@@ -134,12 +134,12 @@ func testFail(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.enqueueN(3)
 	owner, msgs := f.claimExactly(3)
-	f.touched(1)(f.Fail(f.ctx(), owner, errors.New("no such customer"), msgs[1].Position))
+	f.touched(1)(f.WorkQueue("").Fail(f.ctx(), owner, errors.New("no such customer"), msgs[1].Position))
 	got := f.status(msgs[1].Position, outbox.Failed)
 	if got.LastError != "no such customer" || !got.LockedUntil.IsZero() || got.IsProcessed() {
 		t.Fatalf("failed message is %+v", got)
 	}
-	f.touched(0)(f.Ack(f.ctx(), owner, msgs[1].Position))
+	f.touched(0)(f.WorkQueue("").Ack(f.ctx(), owner, msgs[1].Position))
 	f.counts(outbox.Counts{InProgress: 2, Failed: 1})
 }
 
@@ -170,13 +170,13 @@ func testSettleForeign(t *testing.T, e dbtest.Engine) {
 	f.claimExactly(2)
 	stranger := outbox.NewOwnerToken()
 	all := append(slices.Clone(mine), theirs...)
-	f.touched(0)(f.Ack(f.ctx(), stranger, all...))
-	f.touched(0)(f.Abandon(f.ctx(), stranger, nil, all...))
-	f.touched(0)(f.Fail(f.ctx(), stranger, nil, all...))
+	f.touched(0)(f.WorkQueue("").Ack(f.ctx(), stranger, all...))
+	f.touched(0)(f.WorkQueue("").Abandon(f.ctx(), stranger, nil, all...))
+	f.touched(0)(f.WorkQueue("").Fail(f.ctx(), stranger, nil, all...))
 	f.touched(0)(f.Release(f.ctx(), stranger, all...))
 	f.touched(0)(f.Extend(f.ctx(), stranger, lease, all...))
 	f.counts(outbox.Counts{InProgress: 4})
-	f.touched(2)(f.Ack(f.ctx(), owner, all...))
+	f.touched(2)(f.WorkQueue("").Ack(f.ctx(), owner, all...))
 	f.counts(outbox.Counts{InProgress: 2, Done: 2})
 }
 
@@ -187,11 +187,11 @@ func testSettleOddIDs(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	ids := f.enqueueN(4)
 	owner, _ := f.claimExactly(4)
-	f.touched(0)(f.Ack(f.ctx(), owner))
-	f.touched(0)(f.Ack(f.ctx(), owner, 0, -5, 1<<60))
-	f.touched(1)(f.Ack(f.ctx(), owner, ids[0], ids[0], ids[0], 1<<60))
-	f.touched(1)(f.AbandonAfter(f.ctx(), owner, time.Hour, nil, ids[1], ids[0], ids[1]))
-	f.touched(1)(f.Fail(f.ctx(), owner, nil, ids[2], ids[1], 7, ids[2]))
+	f.touched(0)(f.WorkQueue("").Ack(f.ctx(), owner))
+	f.touched(0)(f.WorkQueue("").Ack(f.ctx(), owner, 0, -5, 1<<60))
+	f.touched(1)(f.WorkQueue("").Ack(f.ctx(), owner, ids[0], ids[0], ids[0], 1<<60))
+	f.touched(1)(f.WorkQueue("").AbandonAfter(f.ctx(), owner, time.Hour, nil, ids[1], ids[0], ids[1]))
+	f.touched(1)(f.WorkQueue("").Fail(f.ctx(), owner, nil, ids[2], ids[1], 7, ids[2]))
 	f.touched(1)(f.Extend(f.ctx(), owner, lease, ids...))
 	f.touched(1)(f.Release(f.ctx(), owner, ids...))
 	f.counts(outbox.Counts{Done: 1, Scheduled: 1, Failed: 1, Ready: 1})
@@ -204,20 +204,20 @@ func testSettleStaleOwner(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id := f.enqueue(outbox.Message{})
 	stale := outbox.NewOwnerToken()
-	if msgs, err := f.Claim(f.ctx(), stale, short, 1); err != nil || len(msgs) != 1 {
+	if msgs, err := f.WorkQueue("").Claim(f.ctx(), stale, short, 1); err != nil || len(msgs) != 1 {
 		t.Fatal(len(msgs), err)
 	}
 	f.db.Pass(short + 20*time.Millisecond)
 	owner, _ := f.claimExactly(1)
-	f.touched(0)(f.Ack(f.ctx(), stale, id))
-	f.touched(0)(f.Abandon(f.ctx(), stale, nil, id))
-	f.touched(0)(f.Fail(f.ctx(), stale, nil, id))
+	f.touched(0)(f.WorkQueue("").Ack(f.ctx(), stale, id))
+	f.touched(0)(f.WorkQueue("").Abandon(f.ctx(), stale, nil, id))
+	f.touched(0)(f.WorkQueue("").Fail(f.ctx(), stale, nil, id))
 	f.touched(0)(f.Release(f.ctx(), stale, id))
 	f.touched(0)(f.Extend(f.ctx(), stale, lease, id))
 	if got := f.status(id, outbox.InProgress); got.Owner != owner {
 		t.Fatalf("the stale owner changed it: %+v", got)
 	}
-	f.touched(1)(f.Ack(f.ctx(), owner, id))
+	f.touched(1)(f.WorkQueue("").Ack(f.ctx(), owner, id))
 }
 
 // D-7
@@ -227,8 +227,8 @@ func testSettleLongError(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	ids := f.enqueueN(2)
 	owner, _ := f.claimExactly(2)
-	f.touched(1)(f.Fail(f.ctx(), owner, errors.New(strings.Repeat("日", 2000)), ids[0]))
-	f.touched(1)(f.Abandon(f.ctx(), owner, errors.New("bad \xff\x00 bytes"), ids[1]))
+	f.touched(1)(f.WorkQueue("").Fail(f.ctx(), owner, errors.New(strings.Repeat("日", 2000)), ids[0]))
+	f.touched(1)(f.WorkQueue("").Abandon(f.ctx(), owner, errors.New("bad \xff\x00 bytes"), ids[1]))
 	if got := f.get(ids[0]).LastError; len(got) > 2048 || len(got) < 2040 || !utf8.ValidString(got) {
 		t.Fatalf("kept %d bytes, valid %v", len(got), utf8.ValidString(got))
 	}
@@ -245,7 +245,7 @@ func testRetryKeepsDueTime(t *testing.T, e dbtest.Engine) {
 	due := time.Now().Add(-time.Hour).Truncate(time.Microsecond).UTC()
 	id := f.enqueue(outbox.Message{Due: due})
 	owner, _ := f.claimExactly(1)
-	f.touched(1)(f.AbandonAfter(f.ctx(), owner, time.Hour, nil, id))
+	f.touched(1)(f.WorkQueue("").AbandonAfter(f.ctx(), owner, time.Hour, nil, id))
 	if got := f.get(id); !got.Due.Equal(due) || !got.NextAttemptAt.After(due.Add(time.Hour)) {
 		t.Fatalf("due %v, next attempt %v", got.Due, got.NextAttemptAt)
 	}
@@ -255,7 +255,7 @@ func TestSettleBadArguments(t *testing.T) { dbtest.Each(t, testSettleBadArgument
 
 func testSettleBadArguments(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	if _, err := f.AbandonAfter(f.ctx(), outbox.NewOwnerToken(), -time.Second, nil, 1); !errors.Is(err, engine.ErrInvalid) {
+	if _, err := f.WorkQueue("").AbandonAfter(f.ctx(), outbox.NewOwnerToken(), -time.Second, nil, 1); !errors.Is(err, engine.ErrInvalid) {
 		t.Fatalf("a negative delay: %v", err)
 	}
 	if _, err := f.Extend(f.ctx(), outbox.NewOwnerToken(), 0, 1); !errors.Is(err, engine.ErrInvalid) {

@@ -235,7 +235,7 @@ func (w *stressWorld) byHand(ctx context.Context, o *parts.Outbox, rng *rand.Ran
 	for ctx.Err() == nil && !w.t.Failed() {
 		owner := outbox.NewOwnerToken()
 		h := &holder{until: time.Now().Add(shortLease)}
-		msgs, err := o.Claim(w.t.Context(), owner, shortLease, 1+rng.IntN(30))
+		msgs, err := o.WorkQueue("").Claim(w.t.Context(), owner, shortLease, 1+rng.IntN(30))
 		if err != nil {
 			w.t.Error(err)
 			return
@@ -270,14 +270,14 @@ func (w *stressWorld) settle(o *parts.Outbox, owner outbox.OwnerToken, h *holder
 	}
 	switch what {
 	case 0:
-		n, err = o.AbandonAfter(ctx, owner, time.Duration(rng.IntN(20))*time.Millisecond, errors.New("by hand"), ids...)
+		n, err = o.WorkQueue("").AbandonAfter(ctx, owner, time.Duration(rng.IntN(20))*time.Millisecond, errors.New("by hand"), ids...)
 	case 1:
 		n, err = o.Release(ctx, owner, ids...)
 	case 2:
-		n, err = o.Fail(ctx, owner, errors.New("by hand"), ids...)
+		n, err = o.WorkQueue("").Fail(ctx, owner, errors.New("by hand"), ids...)
 		failed = n
 	case 3:
-		if n, err = o.Ack(ctx, outbox.NewOwnerToken(), ids...); n != 0 || err != nil {
+		if n, err = o.WorkQueue("").Ack(ctx, outbox.NewOwnerToken(), ids...); n != 0 || err != nil {
 			w.t.Errorf("a stranger acked %d messages: %v", n, err)
 		}
 		return // and forget them
@@ -287,7 +287,7 @@ func (w *stressWorld) settle(o *parts.Outbox, owner outbox.OwnerToken, h *holder
 		n, err = o.Extend(ctx, owner, shortLease, ids...)
 		w.drop(h, ids...)
 	default:
-		n, err = o.Ack(ctx, owner, ids...)
+		n, err = o.WorkQueue("").Ack(ctx, owner, ids...)
 		acked = n
 	}
 	if err != nil || n > int64(len(part)) {
@@ -334,7 +334,7 @@ func (w *stressWorld) drain() {
 			w.handled[m.ID]++
 			return nil
 		}))
-		if _, err := o.ReapExpired(w.t.Context()); err != nil {
+		if _, err := o.WorkQueue("").ReapExpired(w.t.Context()); err != nil {
 			w.t.Fatal(err)
 		}
 		if err := o.Run(w.t.Context()); err != nil {

@@ -71,12 +71,12 @@ func testSuspectsOfAPlainCrash(t *testing.T, e dbtest.Engine) {
 	ids := f.enqueueN(60)
 	owner, _ := f.claimExactly(60)
 	for i := 3; i < 60; i += 7 { // what is left lies in many runs
-		f.touched(1)(f.Ack(f.ctx(), owner, ids[i]))
+		f.touched(1)(f.WorkQueue("").Ack(f.ctx(), owner, ids[i]))
 	}
 	f.lapse()
 	owner, msgs := f.claimExactlyOf(100, 60-9)
 	f.uncounted(ids)
-	f.touched(int64(len(msgs)))(f.Ack(f.ctx(), owner, positions(msgs)...))
+	f.touched(int64(len(msgs)))(f.WorkQueue("").Ack(f.ctx(), owner, positions(msgs)...))
 	f.counts(outbox.Counts{Done: 60})
 	if n := f.db.Count(t, "SELECT count(*) FROM "+f.db.Table("outbox_exception")); n != 0 {
 		t.Fatalf("%d traces are left", n)
@@ -111,7 +111,7 @@ func testSuspectHalves(t *testing.T, e dbtest.Engine) {
 		f.uncounted(ids)
 	}
 	f.lapse()
-	f.touched(8)(f.ReapExpired(f.ctx()))
+	f.touched(8)(f.WorkQueue("").ReapExpired(f.ctx()))
 	for _, id := range ids {
 		if got := f.get(id); got.RetryCount != 1 || got.LastError != "lease expired" {
 			t.Fatalf("message %d is %+v", id, got)
@@ -137,17 +137,17 @@ func testSuspectIsFound(t *testing.T, e dbtest.Engine) {
 		if slices.Contains(positions(msgs), poison) {
 			crashes++
 			f.lapse()
-			f.touched(int64(len(msgs)))(f.ReapExpired(f.ctx()))
+			f.touched(int64(len(msgs)))(f.WorkQueue("").ReapExpired(f.ctx()))
 			continue
 		}
-		f.touched(int64(len(msgs)))(f.Ack(f.ctx(), owner, positions(msgs)...))
+		f.touched(int64(len(msgs)))(f.WorkQueue("").Ack(f.ctx(), owner, positions(msgs)...))
 	}
 	if crashes > 2+7+3 { // the first, the first of suspects, log2(100), and three attempts
 		t.Fatalf("%d crashes", crashes)
 	}
 	f.uncounted(ids, poison)
 	for owner, msgs := f.claim(500); len(msgs) > 1 || len(msgs) == 1 && msgs[0].Position != poison; owner, msgs = f.claim(500) {
-		f.touched(int64(len(msgs)))(f.Ack(f.ctx(), owner, positions(msgs)...))
+		f.touched(int64(len(msgs)))(f.WorkQueue("").Ack(f.ctx(), owner, positions(msgs)...))
 	}
 	f.counts(outbox.Counts{Done: 99, InProgress: 1})
 }
@@ -179,8 +179,8 @@ func testSuspectClears(t *testing.T, e dbtest.Engine) {
 	f.claimExactly(2)
 	f.lapse()
 	owner, _ := f.claimExactly(2)
-	f.touched(1)(f.AbandonAfter(f.ctx(), owner, 0, nil, ids[0]))
-	f.touched(1)(f.Fail(f.ctx(), owner, nil, ids[1]))
+	f.touched(1)(f.WorkQueue("").AbandonAfter(f.ctx(), owner, 0, nil, ids[0]))
+	f.touched(1)(f.WorkQueue("").Fail(f.ctx(), owner, nil, ids[1]))
 	if n, err := f.Redrive(f.ctx(), outbox.FailedFilter{}); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
@@ -200,7 +200,7 @@ func testSuspectStays(t *testing.T, e dbtest.Engine) {
 	ids := f.enqueueN(6)
 	f.claimExactly(6)
 	f.lapse()
-	f.touched(6)(f.ReapExpired(f.ctx()))
+	f.touched(6)(f.WorkQueue("").ReapExpired(f.ctx()))
 	f.enqueueN(1)
 	if n, err := f.Cancel(f.ctx(), "", ids[2]); n != 1 || err != nil { // which splits the run
 		t.Fatal(n, err)
@@ -215,7 +215,7 @@ func testSuspectStays(t *testing.T, e dbtest.Engine) {
 		t.Fatalf("claimed %v", positions(msgs))
 	}
 	f.lapse()
-	f.touched(int64(len(msgs)))(f.ReapExpired(f.ctx()))
+	f.touched(int64(len(msgs)))(f.WorkQueue("").ReapExpired(f.ctx()))
 	f.uncounted(ids[:2], ids[0]) // which was alone
 	if _, msgs := f.claimExactlyOf(100, 1); msgs[0].Position != ids[0] || msgs[0].RetryCount != 1 {
 		t.Fatalf("claimed %+v", msgs[0])

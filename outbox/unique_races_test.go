@@ -94,7 +94,7 @@ func TestUniqueAgainAfterAnUnknownCommit(t *testing.T) {
 		f.same(f.put(m, false), id, "again")
 		f.counts(outbox.Counts{Ready: 1})
 		owner, _ := f.claimExactly(1)
-		f.touched(1)(f.Ack(f.ctx(), owner, f.find(id).Position))
+		f.touched(1)(f.WorkQueue("").Ack(f.ctx(), owner, f.find(id).Position))
 		f.same(f.put(m, false), id, "again, after it was handled")
 		m.ID = outbox.MessageID{}
 		second := f.put(m, false)
@@ -163,7 +163,7 @@ func TestUniqueKeysAreCleanedUp(t *testing.T) {
 		}
 		f.put(outbox.Message{Topic: "t", UniqueKey: "waits", Due: time.Now().Add(time.Hour)}, false)
 		owner, msgs := f.claimExactly(4)
-		f.touched(4)(f.Ack(f.ctx(), owner, positions(msgs)...))
+		f.touched(4)(f.WorkQueue("").Ack(f.ctx(), owner, positions(msgs)...))
 		clean := func(want int) {
 			t.Helper()
 			time.Sleep(5 * time.Millisecond)

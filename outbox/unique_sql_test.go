@@ -130,7 +130,7 @@ func TestUniqueInSQL(t *testing.T) {
 		owner, msgs := f.claimExactly(1)
 		f.same(msgs[0].ID, mustParse(t, third), "claimed")
 		enqueue(named("replace", yes), true)
-		f.touched(1)(f.Ack(f.ctx(), owner, msgs[0].Position))
+		f.touched(1)(f.WorkQueue("").Ack(f.ctx(), owner, msgs[0].Position))
 		enqueue(named("period_seconds", "60"), true)
 		enqueue("", false)
 		f.counts(outbox.Counts{Ready: 1, Done: 1, Discarded: 2})

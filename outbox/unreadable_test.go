@@ -104,7 +104,7 @@ func testUnreadableClaim(t *testing.T, e dbtest.Engine) {
 	good, bad := f.damaged(40)
 	owner, msgs := f.claimExactlyOf(100, len(good))
 	f.failedUnread(bad)
-	f.touched(int64(len(good)))(f.Ack(f.ctx(), owner, positions(msgs)...))
+	f.touched(int64(len(good)))(f.WorkQueue("").Ack(f.ctx(), owner, positions(msgs)...))
 	f.claimExactly(0)
 }
 

@@ -92,7 +92,7 @@ func testObserveOutcomes(t *testing.T, e dbtest.Engine) {
 	f.handle("snoozed", twice(outbox.Snooze(0)))
 	f.handle("panics", func(context.Context, *outbox.Message) error { panic("boom") })
 	f.handle("settled", func(ctx context.Context, m *outbox.Message) error {
-		if _, err := f.Ack(ctx, m.Owner, m.Position); err != nil {
+		if _, err := f.WorkQueue("").Ack(ctx, m.Owner, m.Position); err != nil {
 			return err
 		}
 		return worker.ErrSettled
@@ -183,7 +183,7 @@ func testObserveExhausted(t *testing.T, e dbtest.Engine) {
 	id := f.enqueue(outbox.Message{})
 	for range 3 {
 		owner, _ := f.claimExactly(1)
-		f.touched(1)(f.AbandonAfter(f.ctx(), owner, 0, nil, id))
+		f.touched(1)(f.WorkQueue("").AbandonAfter(f.ctx(), owner, 0, nil, id))
 	}
 	if err := f.Run(f.ctx()); err != nil {
 		t.Fatal(err)

@@ -22,14 +22,14 @@ func testFail(t *testing.T, e dbtest.Engine) {
 	id := f.put(timer.Timer{Topic: "t", Due: f.past(), Key: "k"})
 	other := f.put(timer.Timer{Topic: "t", Due: f.past()})
 	owner, _ := f.claim(2)
-	f.touched(0)(f.Fail(f.ctx(), outbox.NewOwnerToken(), nil, id))
-	f.touched(1)(f.Fail(f.ctx(), owner, errors.New("no such address"), id, id))
-	f.touched(0)(f.Fail(f.ctx(), owner, nil, id))
-	f.touched(0)(f.Ack(f.ctx(), owner, id))
+	f.touched(0)(f.WorkQueue().Fail(f.ctx(), outbox.NewOwnerToken(), nil, id))
+	f.touched(1)(f.WorkQueue().Fail(f.ctx(), owner, errors.New("no such address"), id, id))
+	f.touched(0)(f.WorkQueue().Fail(f.ctx(), owner, nil, id))
+	f.touched(0)(f.WorkQueue().Ack(f.ctx(), owner, id))
 	if got := f.get(id, timer.Failed); got.EndedAt.IsZero() || !got.LockedUntil.IsZero() || got.LastError != "no such address" || got.Status != "failed" {
 		t.Fatalf("failed: %+v", got)
 	}
-	f.touched(1)(f.Fail(f.ctx(), owner, nil, other))
+	f.touched(1)(f.WorkQueue().Fail(f.ctx(), owner, nil, other))
 	listed, err := engine.Collect(f.List(f.ctx(), timer.ListOptions{Status: timer.Failed}), 100)
 	f.check(err)
 	f.same(idsOf(listed), other, id)
@@ -52,7 +52,7 @@ func testClaimAck(t *testing.T, e dbtest.Engine) {
 	want := f.whole()
 	id := f.put(want)
 	owner := outbox.NewOwnerToken()
-	got, err := f.Claim(f.ctx(), owner, lease, 10)
+	got, err := f.WorkQueue().Claim(f.ctx(), owner, lease, 10)
 	f.check(err)
 	if len(got) != 1 || got[0].Status != timer.Claimed || got[0].Owner != owner || got[0].RetryCount != 0 {
 		t.Fatalf("claimed %+v", got)
@@ -62,11 +62,11 @@ func testClaimAck(t *testing.T, e dbtest.Engine) {
 	}
 	f.isWhole(got[0].Timer, want, id)
 	f.claim(0)
-	f.touched(1)(f.Ack(f.ctx(), owner, id))
+	f.touched(1)(f.WorkQueue().Ack(f.ctx(), owner, id))
 	if got := f.get(id, timer.Fired); got.EndedAt.IsZero() || !got.LockedUntil.IsZero() {
 		t.Fatalf("acked: %+v", got)
 	}
-	f.touched(0)(f.Ack(f.ctx(), owner, id))
+	f.touched(0)(f.WorkQueue().Ack(f.ctx(), owner, id))
 	f.fires(0)
 	f.noMessage(id)
 }
@@ -84,7 +84,7 @@ func testClaimOrder(t *testing.T, e dbtest.Engine) {
 	_, got = f.claim(3)
 	f.same(got, ids[:3]...)
 	owner := outbox.NewOwnerToken()
-	rest, err := f.Claim(f.ctx(), owner, lease, 1_000_000)
+	rest, err := f.WorkQueue().Claim(f.ctx(), owner, lease, 1_000_000)
 	f.check(err)
 	f.same(idsOf(rest), ids[3:]...)
 	f.get(late, timer.Scheduled)
@@ -99,11 +99,11 @@ func testClaimSameOwner(t *testing.T, e dbtest.Engine) {
 	ids := f.putN(4)
 	owner := outbox.NewOwnerToken()
 	for _, want := range [][]timer.ID{ids[:2], ids[2:], nil} {
-		got, err := f.Claim(f.ctx(), owner, lease, 2)
+		got, err := f.WorkQueue().Claim(f.ctx(), owner, lease, 2)
 		f.check(err)
 		f.same(idsOf(got), want...)
 	}
-	f.touched(4)(f.Ack(f.ctx(), owner, ids...))
+	f.touched(4)(f.WorkQueue().Ack(f.ctx(), owner, ids...))
 }
 
 // D-73: what is claimed is nobody else's: not dispatched, not cancelled, not
@@ -122,7 +122,7 @@ func testClaimedIsNotDispatched(t *testing.T, e dbtest.Engine) {
 		f.changed(false)(f.Reschedule(f.ctx(), id, f.past()))
 	}
 	f.claim(0)
-	f.touched(3)(f.Ack(f.ctx(), owner, got...))
+	f.touched(3)(f.WorkQueue().Ack(f.ctx(), owner, got...))
 	f.fires(0)
 }
 
@@ -134,12 +134,12 @@ func testForeignTokens(t *testing.T, e dbtest.Engine) {
 	f.putN(2)
 	owner, ids := f.claim(2)
 	for _, foreign := range []outbox.OwnerToken{outbox.NewOwnerToken(), {}} {
-		f.touched(0)(f.Ack(f.ctx(), foreign, ids...))
-		f.touched(0)(f.Abandon(f.ctx(), foreign, nil, ids...))
-		f.touched(0)(f.AbandonAfter(f.ctx(), foreign, 0, nil, ids...))
+		f.touched(0)(f.WorkQueue().Ack(f.ctx(), foreign, ids...))
+		f.touched(0)(f.WorkQueue().Abandon(f.ctx(), foreign, nil, ids...))
+		f.touched(0)(f.WorkQueue().AbandonAfter(f.ctx(), foreign, 0, nil, ids...))
 	}
 	f.get(ids[0], timer.Claimed)
-	f.touched(2)(f.Ack(f.ctx(), owner, ids...))
+	f.touched(2)(f.WorkQueue().Ack(f.ctx(), owner, ids...))
 }
 
 // D-23, D-73: ids given twice, unknown or in other states are ignored.
@@ -163,12 +163,14 @@ func testDoubledIDs(t *testing.T, e dbtest.Engine) {
 
 func (f *fixture) settlings() map[string]func(outbox.OwnerToken, ...timer.ID) (int64, error) {
 	return map[string]func(outbox.OwnerToken, ...timer.ID) (int64, error){
-		"ack": func(o outbox.OwnerToken, ids ...timer.ID) (int64, error) { return f.Ack(f.ctx(), o, ids...) },
+		"ack": func(o outbox.OwnerToken, ids ...timer.ID) (int64, error) {
+			return f.WorkQueue().Ack(f.ctx(), o, ids...)
+		},
 		"abandon": func(o outbox.OwnerToken, ids ...timer.ID) (int64, error) {
-			return f.Abandon(f.ctx(), o, errors.New("no"), ids...)
+			return f.WorkQueue().Abandon(f.ctx(), o, errors.New("no"), ids...)
 		},
 		"abandon after": func(o outbox.OwnerToken, ids ...timer.ID) (int64, error) {
-			return f.AbandonAfter(f.ctx(), o, 0, errors.New("no"), ids...)
+			return f.WorkQueue().AbandonAfter(f.ctx(), o, 0, errors.New("no"), ids...)
 		},
 	}
 }
@@ -182,7 +184,7 @@ func testAbandon(t *testing.T, e dbtest.Engine) {
 	id := f.put(timer.Timer{Topic: "t", Due: due})
 	for i, cause := range []error{errors.New(strings.Repeat("ü", 2000)), nil, errors.New("last")} {
 		owner, _ := f.claim(1)
-		f.touched(1)(f.AbandonAfter(f.ctx(), owner, 0, cause, id))
+		f.touched(1)(f.WorkQueue().AbandonAfter(f.ctx(), owner, 0, cause, id))
 		got := f.get(id, timer.Scheduled)
 		if got.RetryCount != i+1 || !got.Due.Equal(due) || got.Owner != (outbox.OwnerToken{}) || !got.LockedUntil.IsZero() {
 			t.Fatalf("abandoned %d times: %+v", i+1, got)
@@ -190,7 +192,7 @@ func testAbandon(t *testing.T, e dbtest.Engine) {
 		if want := 2048; len(got.LastError) > want || cause != nil && !strings.HasPrefix(cause.Error(), got.LastError) || got.LastError == "" {
 			t.Fatalf("the error is %d bytes: %.20q", len(got.LastError), got.LastError)
 		}
-		f.touched(0)(f.Ack(f.ctx(), owner, id))
+		f.touched(0)(f.WorkQueue().Ack(f.ctx(), owner, id))
 	}
 	f.changed(true)(f.Cancel(f.ctx(), id))
 }
@@ -205,7 +207,7 @@ func testAbandonBackoff(t *testing.T, e dbtest.Engine) {
 		want := time.Duration(seconds) * time.Second
 		owner, _ := f.claim(1)
 		before := f.now()
-		f.touched(1)(f.Abandon(f.ctx(), owner, nil, id))
+		f.touched(1)(f.WorkQueue().Abandon(f.ctx(), owner, nil, id))
 		got := f.get(id, timer.Scheduled).NextAttemptAt
 		if slack := time.Second / 10; got.Before(before.Add(want-slack)) || got.After(f.now().Add(want+slack)) {
 			t.Fatalf("backoff of %v, want %v", got.Sub(before), want)
@@ -243,8 +245,8 @@ func testExpiredClaim(t *testing.T, e dbtest.Engine) {
 			t.Fatalf("fired as %+v", got)
 		}
 	}
-	f.touched(0)(f.Ack(f.ctx(), owner, ids...))
-	f.touched(0)(f.Abandon(f.ctx(), owner, nil, ids...))
+	f.touched(0)(f.WorkQueue().Ack(f.ctx(), owner, ids...))
+	f.touched(0)(f.WorkQueue().Abandon(f.ctx(), owner, nil, ids...))
 	f.fires(0)
 }
 
@@ -255,7 +257,7 @@ func testAckAfterLease(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.putN(1)
 	owner, ids := f.expired(1)
-	f.touched(1)(f.Ack(f.ctx(), owner, ids...))
+	f.touched(1)(f.WorkQueue().Ack(f.ctx(), owner, ids...))
 	f.fires(0)
 	f.noMessage(ids[0])
 }
@@ -266,12 +268,12 @@ func TestReap(t *testing.T) { dbtest.Each(t, testReap) }
 func testReap(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.putN(4)
-	f.touched(0)(f.ReapExpired(f.ctx()))
+	f.touched(0)(f.WorkQueue().ReapExpired(f.ctx()))
 	held, _ := f.claim(1)
 	owner, ids := f.expired(3)
-	f.touched(3)(f.ReapExpired(f.ctx()))
-	f.touched(0)(f.ReapExpired(f.ctx()))
-	f.touched(0)(f.Ack(f.ctx(), owner, ids...))
+	f.touched(3)(f.WorkQueue().ReapExpired(f.ctx()))
+	f.touched(0)(f.WorkQueue().ReapExpired(f.ctx()))
+	f.touched(0)(f.WorkQueue().Ack(f.ctx(), owner, ids...))
 	for _, id := range ids {
 		if got := f.get(id, timer.Scheduled); got.RetryCount != 0 || got.Owner == held || !got.LockedUntil.IsZero() {
 			t.Fatalf("reaped: %+v", got)
@@ -290,8 +292,8 @@ func testClaimTakesExpired(t *testing.T, e dbtest.Engine) {
 	owner, again := f.claim(2)
 	slices.SortFunc(again, func(a, b timer.ID) int { return strings.Compare(a.String(), b.String()) })
 	f.same(again, ids...)
-	f.touched(0)(f.Ack(f.ctx(), old, ids...))
-	f.touched(2)(f.Ack(f.ctx(), owner, ids...))
+	f.touched(0)(f.WorkQueue().Ack(f.ctx(), old, ids...))
+	f.touched(2)(f.WorkQueue().Ack(f.ctx(), owner, ids...))
 }
 
 // D-73: who fires timers itself has nothing for a scheduler to do.

@@ -142,7 +142,7 @@ func testCrashAtClaim(t *testing.T, e dbtest.Engine) {
 	ids := f.putN(5)
 	update := []moment{{"timer", "UPDATE"}}
 	f.eachCut(update, func() error {
-		_, err := f.Claim(f.ctx(), outbox.NewOwnerToken(), lease, 10)
+		_, err := f.WorkQueue().Claim(f.ctx(), outbox.NewOwnerToken(), lease, 10)
 		return err
 	})
 	owner, _ := f.claim(5)
@@ -152,7 +152,7 @@ func testCrashAtClaim(t *testing.T, e dbtest.Engine) {
 			return err
 		})
 	}
-	f.touched(5)(f.Ack(f.ctx(), owner, ids...))
+	f.touched(5)(f.WorkQueue().Ack(f.ctx(), owner, ids...))
 }
 
 // D-70, D-71: a replacement that breaks leaves the old timer to fire.

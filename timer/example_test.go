@@ -170,7 +170,7 @@ func ExampleTimers_ScheduleBatch() {
 
 // A program that fires timers itself claims those that are due, and says what
 // became of them. Whoever else tries meanwhile does not get them.
-func ExampleTimers_Claim() {
+func ExampleTimers_WorkQueue() {
 	p, _, end := shop(pawl.Options{Timers: timer.Options{SelfDispatch: true}})
 	defer end()
 	ctx := context.Background()
@@ -187,7 +187,7 @@ func ExampleTimers_Claim() {
 	}
 
 	owner := outbox.NewOwnerToken() // fresh for every claim
-	due, err := p.Timers.Claim(ctx, owner, 30*time.Second, 20)
+	due, err := p.Timers.WorkQueue().Claim(ctx, owner, 30*time.Second, 20)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -195,9 +195,9 @@ func ExampleTimers_Claim() {
 		var held int64
 		cause := turn(string(t.Payload))
 		if cause == nil {
-			held, err = p.Timers.Ack(ctx, owner, t.ID)
+			held, err = p.Timers.WorkQueue().Ack(ctx, owner, t.ID)
 		} else {
-			held, err = p.Timers.Abandon(ctx, owner, cause, t.ID) // again after 1 s, 2 s, 4 s …
+			held, err = p.Timers.WorkQueue().Abandon(ctx, owner, cause, t.ID) // again after 1 s, 2 s, 4 s …
 		}
 		if err != nil {
 			log.Fatal(err)

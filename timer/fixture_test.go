@@ -197,7 +197,7 @@ func (f *fixture) claim(n int) (outbox.OwnerToken, []timer.ID) {
 func (f *fixture) claimFor(d time.Duration, n int) (outbox.OwnerToken, []timer.ID) {
 	f.t.Helper()
 	owner := outbox.NewOwnerToken()
-	got, err := f.Claim(f.ctx(), owner, d, max(n, 1))
+	got, err := f.WorkQueue().Claim(f.ctx(), owner, d, max(n, 1))
 	f.check(err)
 	if len(got) != n {
 		f.t.Fatalf("claimed %d timers, want %d", len(got), n)

@@ -141,7 +141,7 @@ func testClaimThenChange(t *testing.T, e dbtest.Engine) {
 			t.Fatalf("cancelled: %v, the claim was committed: %v", cancelled, commit)
 		}
 		f.fires(0)
-		n, err := f.Ack(f.ctx(), owner, id)
+		n, err := f.WorkQueue().Ack(f.ctx(), owner, id)
 		f.check(err)
 		if (n == 1) != commit {
 			t.Fatalf("acked %d", n)
@@ -234,14 +234,14 @@ func testHeldSkipped(t *testing.T, e dbtest.Engine) {
 	f.check(err)
 	reaping, endReaping := f.begin(false)
 	f.exec(reaping, "SELECT pawl.timer_reap()")
-	f.touched(0)(f.ReapExpired(f.ctx()))
+	f.touched(0)(f.WorkQueue().ReapExpired(f.ctx()))
 	f.check(endReaping())
 	cleaning, endCleaning := f.begin(false)
 	f.exec(cleaning, fmt.Sprintf("SELECT FROM %s WHERE status = 2 FOR UPDATE", f.db.Table("timer")))
 	f.touched(0)(f.CleanUp(f.ctx()))
 	f.check(endCleaning())
 	f.touched(5)(f.CleanUp(f.ctx()))
-	f.touched(5)(f.Ack(f.ctx(), owner, got...))
+	f.touched(5)(f.WorkQueue().Ack(f.ctx(), owner, got...))
 	f.check(end())
 	f.fires(0)
 	if n := f.rows("outbox_message"); n != 15 {

@@ -220,18 +220,18 @@ func testClaimAgainstDispatch(t *testing.T, e dbtest.Engine) {
 func (f *fixture) selfDispatch(handle *fixture, acked map[timer.ID]bool, n int) error {
 	for {
 		owner := outbox.NewOwnerToken()
-		got, err := handle.Claim(f.ctx(), owner, lease, 7)
+		got, err := handle.WorkQueue().Claim(f.ctx(), owner, lease, 7)
 		if err != nil {
 			return err
 		}
 		for i, info := range got {
 			if i%3 == 0 && info.RetryCount == 0 {
-				if back, err := handle.AbandonAfter(f.ctx(), owner, 0, nil, info.ID); back != 1 || err != nil {
+				if back, err := handle.WorkQueue().AbandonAfter(f.ctx(), owner, 0, nil, info.ID); back != 1 || err != nil {
 					return fmt.Errorf("put back %d: %w", back, err)
 				}
 				continue
 			}
-			if done, err := handle.Ack(f.ctx(), owner, info.ID); done != 1 || err != nil {
+			if done, err := handle.WorkQueue().Ack(f.ctx(), owner, info.ID); done != 1 || err != nil {
 				return fmt.Errorf("acked %d: %w", done, err)
 			}
 			acked[info.ID] = true

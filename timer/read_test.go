@@ -83,7 +83,7 @@ func testList(t *testing.T, e dbtest.Engine) {
 	f.same(f.listed(timer.ListOptions{Status: timer.Claimed}), b, c, a)
 	f.same(f.listed(timer.ListOptions{Status: timer.Claimed, Topic: "b"}), b)
 	for _, id := range []timer.ID{c, a, b} {
-		f.touched(1)(f.Ack(f.ctx(), owner, id))
+		f.touched(1)(f.WorkQueue().Ack(f.ctx(), owner, id))
 		f.pass(time.Millisecond)
 	}
 	f.same(f.listed(timer.ListOptions{Status: timer.Fired}), b, a, c)
@@ -119,7 +119,7 @@ func testListPages(t *testing.T, e dbtest.Engine) {
 	f.pages(page, timer.ListOptions{Topic: "t1"}, odd)
 	owner, _ := f.claim(n)
 	f.pages(page, timer.ListOptions{Status: timer.Claimed}, ids)
-	f.touched(n)(f.Ack(f.ctx(), owner, ids...))
+	f.touched(n)(f.WorkQueue().Ack(f.ctx(), owner, ids...))
 	over := f.listed(timer.ListOptions{Status: timer.Fired})
 	if len(over) != n {
 		t.Fatalf("%d are over", len(over))

@@ -22,7 +22,7 @@ func (f *fixture) alter(set string) {
 // claimsUpTo claims up to n timers and insists on how many there are.
 func (f *fixture) claimsUpTo(n, want int) {
 	f.t.Helper()
-	got, err := f.Claim(f.ctx(), outbox.NewOwnerToken(), time.Hour, n)
+	got, err := f.WorkQueue().Claim(f.ctx(), outbox.NewOwnerToken(), time.Hour, n)
 	f.check(err)
 	if len(got) != want {
 		f.t.Fatalf("claimed %d timers of up to %d, want %d", len(got), n, want)
@@ -56,7 +56,7 @@ func testSuspectHalves(t *testing.T, e dbtest.Engine) {
 	lapse()
 	claims(1, 1, 1, 1, 1)
 	lapse()
-	f.touched(5)(f.ReapExpired(f.ctx()))
+	f.touched(5)(f.WorkQueue().ReapExpired(f.ctx()))
 	for _, id := range ids {
 		if got := f.get(id, timer.Scheduled); got.RetryCount != 1 || got.LastError != "lease expired" {
 			t.Fatalf("%+v", got)

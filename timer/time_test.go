@@ -233,7 +233,7 @@ func TestDeadClaimIsHealed(t *testing.T) {
 	inBubble(t, time.Hour, func(b *bubble) {
 		id := b.in(time.Minute, "x")
 		time.Sleep(time.Minute) // now it is due, and the scheduler gets up in a millisecond
-		got, err := b.Timers.Claim(b.t.Context(), outbox.NewOwnerToken(), 10*time.Minute, 1)
+		got, err := b.Timers.WorkQueue().Claim(b.t.Context(), outbox.NewOwnerToken(), 10*time.Minute, 1)
 		if err != nil || len(got) != 1 {
 			b.t.Fatalf("claimed %d, %v", len(got), err)
 		}

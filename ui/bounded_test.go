@@ -75,7 +75,7 @@ func (b *bounded) some(topic string, n int) {
 func (b *bounded) failAll() {
 	b.t.Helper()
 	for owner := outbox.NewOwnerToken(); ; {
-		msgs, err := b.Outbox.Claim(b.ctx(), owner, time.Minute, 1000)
+		msgs, err := b.Outbox.WorkQueue("").Claim(b.ctx(), owner, time.Minute, 1000)
 		if b.check(err); len(msgs) == 0 {
 			return
 		}
@@ -83,7 +83,7 @@ func (b *bounded) failAll() {
 		for _, m := range msgs {
 			all = append(all, m.Position)
 		}
-		_, err = b.Outbox.Fail(b.ctx(), owner, errors.New("refused"), all...)
+		_, err = b.Outbox.WorkQueue("").Fail(b.ctx(), owner, errors.New("refused"), all...)
 		b.check(err)
 	}
 }

@@ -81,9 +81,9 @@ func (f *fixture) fails(topic string) {
 	_, err := f.Outbox.Enqueue(f.ctx(), outbox.Message{Topic: topic, Queue: topic})
 	f.check(err)
 	owner := outbox.NewOwnerToken()
-	claimed, err := f.Outbox.ClaimFrom(f.ctx(), topic, owner, time.Minute, 1)
+	claimed, err := f.Outbox.WorkQueue(topic).Claim(f.ctx(), owner, time.Minute, 1)
 	f.check(err)
-	_, err = f.Outbox.Fail(f.ctx(), owner, errors.New("no"), claimed[0].Position)
+	_, err = f.Outbox.WorkQueue("").Fail(f.ctx(), owner, errors.New("no"), claimed[0].Position)
 	f.check(err)
 }
 

@@ -74,15 +74,15 @@ func TestChanges(t *testing.T) {
 		is("fan-out", len(fan.Messages), 1, err)
 		owner := outbox.NewOwnerToken()
 		for claimed := false; !claimed; {
-			got, err := f.Outbox.Claim(f.ctx(), owner, time.Minute, 1)
+			got, err := f.Outbox.WorkQueue("").Claim(f.ctx(), owner, time.Minute, 1)
 			if err != nil || len(got) == 0 {
 				t.Fatalf("%d messages, %v", len(got), err)
 			}
 			claimed = got[0].ID == fan.Messages[0]
-			end := f.Outbox.Ack
+			end := f.Outbox.WorkQueue("").Ack
 			if claimed {
 				end = func(ctx context.Context, owner outbox.OwnerToken, ids ...outbox.Position) (int64, error) {
-					return f.Outbox.Fail(ctx, owner, errors.New("no"), ids...)
+					return f.Outbox.WorkQueue("").Fail(ctx, owner, errors.New("no"), ids...)
 				}
 			}
 			_, err = end(f.ctx(), owner, got[0].Position)

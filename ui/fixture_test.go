@@ -60,11 +60,11 @@ func open(t *testing.T, e dbtest.Engine) *fixture {
 	f.failed, err = p.Outbox.Enqueue(ctx, outbox.Message{Topic: "bad" + canary, Payload: []byte(`{"a":"` + "payload" + `"}`), CorrelationID: canary, Headers: map[string]string{"h": canary}})
 	f.check(err)
 	owner := outbox.NewOwnerToken()
-	msgs, err := p.Outbox.Claim(ctx, owner, time.Minute, 1)
+	msgs, err := p.Outbox.WorkQueue("").Claim(ctx, owner, time.Minute, 1)
 	if f.check(err); len(msgs) != 1 {
 		t.Fatalf("claimed %d", len(msgs))
 	}
-	_, err = p.Outbox.Fail(ctx, owner, errors.New("refused "+canary), msgs[0].Position)
+	_, err = p.Outbox.WorkQueue("").Fail(ctx, owner, errors.New("refused "+canary), msgs[0].Position)
 	f.check(err)
 	f.ready, err = p.Outbox.Enqueue(ctx, outbox.Message{Topic: "mail", Payload: []byte("secret " + canary)})
 	f.check(err)

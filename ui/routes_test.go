@@ -48,7 +48,7 @@ func openVault(t *testing.T) *vault {
 	_, err = f.Outbox.Enqueue(ctx, outbox.Message{Topic: "vault", Queue: "broken"})
 	f.check(err)
 	f.end("vault", func(owner outbox.OwnerToken, id outbox.Position) (int64, error) {
-		return f.Outbox.AbandonAfter(ctx, owner, time.Hour, errors.New(sesame), id)
+		return f.Outbox.WorkQueue("").AbandonAfter(ctx, owner, time.Hour, errors.New(sesame), id)
 	})
 	_, err = f.Timers.Schedule(ctx, timer.Timer{Topic: "vault", Key: "vault", Due: time.Now().Add(time.Hour), Payload: []byte(sesame), Headers: headers, CorrelationID: sesame})
 	f.check(err)
@@ -57,7 +57,7 @@ func openVault(t *testing.T) *vault {
 	f.check(err)
 	for _, queue := range []string{"runs", "broken"} {
 		f.end(queue, func(owner outbox.OwnerToken, id outbox.Position) (int64, error) {
-			return f.Outbox.Fail(ctx, owner, errors.New(sesame), id)
+			return f.Outbox.WorkQueue("").Fail(ctx, owner, errors.New(sesame), id)
 		})
 	}
 	f.join, err = f.Joins.Start(ctx, join.Spec{ExpectedSteps: 1, Metadata: sesame})
@@ -72,7 +72,7 @@ func openVault(t *testing.T) *vault {
 func (f *vault) end(queue string, as func(outbox.OwnerToken, outbox.Position) (int64, error)) {
 	f.t.Helper()
 	owner := outbox.NewOwnerToken()
-	msgs, err := f.Outbox.ClaimFrom(f.ctx(), queue, owner, time.Minute, 1)
+	msgs, err := f.Outbox.WorkQueue(queue).Claim(f.ctx(), owner, time.Minute, 1)
 	if f.check(err); len(msgs) != 1 {
 		f.t.Fatalf("%s: claimed %d", queue, len(msgs))
 	}

@@ -260,10 +260,10 @@ func TestRatesOfTopics(t *testing.T) {
 	_, err := f.Outbox.EnqueueBatch(f.ctx(), slices.Repeat([]outbox.Message{messageOf("mail")}, 1200))
 	f.check(err)
 	owner := outbox.NewOwnerToken()
-	msgs, err := f.Outbox.Claim(f.ctx(), owner, time.Minute, 300)
+	msgs, err := f.Outbox.WorkQueue("").Claim(f.ctx(), owner, time.Minute, 300)
 	f.check(err)
 	for _, m := range msgs {
-		f.check2(f.Outbox.Ack(f.ctx(), owner, m.Position))
+		f.check2(f.Outbox.WorkQueue("").Ack(f.ctx(), owner, m.Position))
 	}
 	_, body, _ := get(t, serve(t, ui.Of(f.Pawl), ui.Options{}), "topics")
 	_, row, _ := strings.Cut(body, ">mail</a>")

@@ -80,9 +80,9 @@ func openSteered(t *testing.T) *steered {
 	failed, err := p.Outbox.Enqueue(ctx, m)
 	must(err)
 	owner := outbox.NewOwnerToken()
-	msgs, err := p.Outbox.ClaimFrom(ctx, hostile, owner, time.Minute, 1)
+	msgs, err := p.Outbox.WorkQueue(hostile).Claim(ctx, owner, time.Minute, 1)
 	must(err)
-	_, err = p.Outbox.Fail(ctx, owner, errors.New(hostile), msgs[0].Position)
+	_, err = p.Outbox.WorkQueue("").Fail(ctx, owner, errors.New(hostile), msgs[0].Position)
 	must(err)
 	m.OrderingKey, m.UniqueKey = "", hostile
 	ready, err := p.Outbox.Enqueue(ctx, m)

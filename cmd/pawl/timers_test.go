@@ -173,7 +173,7 @@ func TestTimersCancelClaimed(t *testing.T) {
 	d := onSQLite(t)
 	id := d.added("--in", "0s", "--data", "", "--key", "k")
 	d.opened(func(s *store) {
-		if _, err := s.pawl().Timers.Claim(t.Context(), outbox.OwnerToken{1}, time.Hour, 1); err != nil {
+		if _, err := s.pawl().Timers.WorkQueue().Claim(t.Context(), outbox.OwnerToken{1}, time.Hour, 1); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -47,10 +47,10 @@ func TestInspect(t *testing.T) {
 		this.Leave(f.ctx())
 
 		owner := outbox.NewOwnerToken() // of a program that is in no list
-		got, err := f.Outbox.Claim(f.ctx(), owner, time.Minute, 1)
+		got, err := f.Outbox.WorkQueue("").Claim(f.ctx(), owner, time.Minute, 1)
 		f.check(err)
 		wants("waiting/queue/default", health.Warning, "holds other messages")
-		_, err = f.Outbox.Ack(f.ctx(), owner, got[0].Position)
+		_, err = f.Outbox.WorkQueue("").Ack(f.ctx(), owner, got[0].Position)
 		f.check(err)
 		wants("waiting/queue/default", health.OK, "finished")
 	})

@@ -149,9 +149,9 @@ func TestWhatIsNotToBeClaimedIsNoFailure(t *testing.T) {
 		f := open(t, e, pawl.Options{Health: soon()})
 		f.enqueue(outbox.Message{Queue: "failed"})
 		owner := outbox.NewOwnerToken()
-		got, err := f.Outbox.ClaimFrom(f.ctx(), "failed", owner, time.Minute, 1)
+		got, err := f.Outbox.WorkQueue("failed").Claim(f.ctx(), owner, time.Minute, 1)
 		f.check(err)
-		if n, err := f.Outbox.Fail(f.ctx(), owner, errors.New("broken"), got[0].Position); n != 1 || err != nil {
+		if n, err := f.Outbox.WorkQueue("").Fail(f.ctx(), owner, errors.New("broken"), got[0].Position); n != 1 || err != nil {
 			t.Fatal(n, err)
 		}
 		f.enqueue(outbox.Message{Queue: "future", Due: time.Now().Add(time.Hour)})
@@ -200,7 +200,7 @@ func TestBacklogThatMoves(t *testing.T) {
 				t.Fatalf("want %s:\n%s", want, r)
 			}
 			// Another process, perhaps in another language, takes one.
-			if got, err := f.Outbox.Claim(f.ctx(), outbox.NewOwnerToken(), time.Minute, 1); len(got) != 1 || err != nil {
+			if got, err := f.Outbox.WorkQueue("").Claim(f.ctx(), outbox.NewOwnerToken(), time.Minute, 1); len(got) != 1 || err != nil {
 				t.Fatal(len(got), err)
 			}
 			want = health.OK
@@ -214,9 +214,9 @@ func TestWhatWasDoneIsASign(t *testing.T) {
 		f := open(t, e, pawl.Options{Health: health.Options{Timeout: 20 * time.Second}})
 		f.enqueue(outbox.Message{})
 		owner := outbox.NewOwnerToken()
-		got, err := f.Outbox.Claim(f.ctx(), owner, time.Minute, 1)
+		got, err := f.Outbox.WorkQueue("").Claim(f.ctx(), owner, time.Minute, 1)
 		f.check(err)
-		_, err = f.Outbox.Ack(f.ctx(), owner, got[0].Position)
+		_, err = f.Outbox.WorkQueue("").Ack(f.ctx(), owner, got[0].Position)
 		f.check(err)
 		f.enqueue(outbox.Message{Due: time.Now().Add(-time.Hour)})
 		if c := f.Health(f.ctx()).Find("waiting/queue/default"); c == nil || c.Level != health.OK {
@@ -268,7 +268,7 @@ func TestAnOutageIsNotHeldAgainstWorkers(t *testing.T) {
 		if c := check(); c.Level != health.Warning {
 			t.Fatalf("%+v", c)
 		}
-		_, err := f.Outbox.Claim(f.ctx(), outbox.NewOwnerToken(), time.Minute, 1)
+		_, err := f.Outbox.WorkQueue("").Claim(f.ctx(), outbox.NewOwnerToken(), time.Minute, 1)
 		f.check(err)
 		f.enqueue(outbox.Message{Due: time.Now().Add(-time.Hour)})
 		if c := check(); c.Level != health.OK {

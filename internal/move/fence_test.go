@@ -53,10 +53,16 @@ func TestNobodyWritesToAStoreThatMoved(t *testing.T) {
 			"transaction": func() error {
 				return inTx(t, old, func(tx *sql.Tx) error { _, err := p.Outbox.EnqueueTx(ctx, tx, outbox.Message{Topic: "x"}); return err })
 			},
-			"claim": func() error { _, err := p.Outbox.Claim(ctx, outbox.NewOwnerToken(), time.Minute, 10); return err },
-			"ack":   func() error { _, err := p.Outbox.Ack(ctx, s.claimed, positions(t, old, "claimed")...); return err },
+			"claim": func() error {
+				_, err := p.Outbox.WorkQueue("").Claim(ctx, outbox.NewOwnerToken(), time.Minute, 10)
+				return err
+			},
+			"ack": func() error {
+				_, err := p.Outbox.WorkQueue("").Ack(ctx, s.claimed, positions(t, old, "claimed")...)
+				return err
+			},
 			"fail": func() error {
-				_, err := p.Outbox.Fail(ctx, s.claimed, errors.New("no"), positions(t, old, "claimed")...)
+				_, err := p.Outbox.WorkQueue("").Fail(ctx, s.claimed, errors.New("no"), positions(t, old, "claimed")...)
 				return err
 			},
 			"extend": func() error {
@@ -216,7 +222,7 @@ func TestDrain(t *testing.T) {
 			must(t, err)
 		}
 		owner := outbox.NewOwnerToken()
-		msgs, err := p.Outbox.Claim(ctx, owner, time.Minute, 1)
+		msgs, err := p.Outbox.WorkQueue("").Claim(ctx, owner, time.Minute, 1)
 		must(t, err)
 		ended := make(chan error, 1)
 		writes := 0
@@ -234,10 +240,10 @@ func TestDrain(t *testing.T) {
 			pauses, err := p.Admin.Pauses(ctx)
 			return err == nil && len(pauses) == 1
 		})
-		if more, err := p.Outbox.Claim(ctx, outbox.NewOwnerToken(), time.Minute, 1); err != nil || len(more) > 0 {
+		if more, err := p.Outbox.WorkQueue("").Claim(ctx, outbox.NewOwnerToken(), time.Minute, 1); err != nil || len(more) > 0 {
 			t.Errorf("claimed %d while the store is drained, %v", len(more), err)
 		}
-		n, err := p.Outbox.Ack(ctx, owner, msgs[0].Position)
+		n, err := p.Outbox.WorkQueue("").Ack(ctx, owner, msgs[0].Position)
 		must(t, err)
 		must(t, <-ended)
 		if n != 1 {
@@ -263,12 +269,12 @@ func TestClaimDuringTheDrain(t *testing.T) {
 		_, err := p.Outbox.Enqueue(ctx, outbox.Message{Topic: "x"})
 		must(t, err)
 		owner := outbox.NewOwnerToken()
-		msgs, err := p.Outbox.Claim(ctx, owner, time.Minute, 1)
+		msgs, err := p.Outbox.WorkQueue("").Claim(ctx, owner, time.Minute, 1)
 		must(t, err)
 		writes := 0
 		from := sideOf(old, "old")
 		from.DB = &early{failing: failingAt(old, &writes, 0, false), next: func() {
-			if n, err := p.Outbox.Ack(ctx, owner, msgs[0].Position); err != nil || n != 1 {
+			if n, err := p.Outbox.WorkQueue("").Ack(ctx, owner, msgs[0].Position); err != nil || n != 1 {
 				t.Errorf("acked %d, %v", n, err)
 			}
 		}}

@@ -88,7 +88,7 @@ func fill(t testing.TB, d dbtest.Database) *store {
 	enqueue(outbox.Message{ID: s.given, Topic: "done", Headers: map[string]string{"a": "b"}, CorrelationID: "c"})
 	settle := func(n int, do func(owner outbox.OwnerToken, ids []outbox.Position)) {
 		owner := outbox.NewOwnerToken()
-		msgs, err := p.Outbox.Claim(ctx, owner, time.Minute, n)
+		msgs, err := p.Outbox.WorkQueue("").Claim(ctx, owner, time.Minute, n)
 		must(t, err)
 		if len(msgs) != n {
 			t.Fatalf("claimed %d, want %d", len(msgs), n)
@@ -100,21 +100,21 @@ func fill(t testing.TB, d dbtest.Database) *store {
 		do(owner, ids)
 	}
 	settle(2, func(owner outbox.OwnerToken, ids []outbox.Position) {
-		_, err := p.Outbox.Ack(ctx, owner, ids...)
+		_, err := p.Outbox.WorkQueue("").Ack(ctx, owner, ids...)
 		must(t, err)
 	})
 	enqueue(outbox.Message{Topic: "failed"})
 	settle(1, func(owner outbox.OwnerToken, ids []outbox.Position) {
-		_, err := p.Outbox.Fail(ctx, owner, errors.New("no"), ids...)
+		_, err := p.Outbox.WorkQueue("").Fail(ctx, owner, errors.New("no"), ids...)
 		must(t, err)
 	})
 	enqueue(outbox.Message{Topic: "retried"})
 	settle(1, func(owner outbox.OwnerToken, ids []outbox.Position) {
-		_, err := p.Outbox.AbandonAfter(ctx, owner, time.Hour, errors.New("not yet"), ids...)
+		_, err := p.Outbox.WorkQueue("").AbandonAfter(ctx, owner, time.Hour, errors.New("not yet"), ids...)
 		must(t, err)
 	})
 	enqueue(outbox.Message{Topic: "claimed"})
-	msgs, err := p.Outbox.Claim(ctx, s.claimed, time.Hour, 1)
+	msgs, err := p.Outbox.WorkQueue("").Claim(ctx, s.claimed, time.Hour, 1)
 	must(t, err)
 	if len(msgs) != 1 {
 		t.Fatal("nothing claimed")
@@ -303,7 +303,7 @@ func (s *store) goOn(t *testing.T, new dbtest.Database) {
 		t.Error("the job has no next time")
 	}
 	// What was claimed is not handed out while the lease lasts.
-	msgs, err := p.Outbox.Claim(ctx, outbox.NewOwnerToken(), time.Minute, 100)
+	msgs, err := p.Outbox.WorkQueue("").Claim(ctx, outbox.NewOwnerToken(), time.Minute, 100)
 	must(t, err)
 	line := ""
 	for _, m := range msgs {
@@ -317,7 +317,7 @@ func (s *store) goOn(t *testing.T, new dbtest.Database) {
 	if line != "0" {
 		t.Errorf("of a key %q was claimed, want the first alone", line)
 	}
-	if n, err := p.Outbox.Ack(ctx, s.claimed, positions(t, new, "claimed")...); err != nil || n != 1 {
+	if n, err := p.Outbox.WorkQueue("").Ack(ctx, s.claimed, positions(t, new, "claimed")...); err != nil || n != 1 {
 		t.Errorf("the owner of the old claim acked %d, %v", n, err)
 	}
 	new.CheckPlaces(t)

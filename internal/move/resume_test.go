@@ -148,13 +148,13 @@ func TestMessagesOfMeanwhile(t *testing.T) {
 		from.DB = &interrupted{failing: killed, then: func() {
 			enqueue("late", 300)
 			owner := outbox.NewOwnerToken()
-			msgs, err := p.Outbox.Claim(ctx, owner, time.Minute, 100)
+			msgs, err := p.Outbox.WorkQueue("").Claim(ctx, owner, time.Minute, 100)
 			must(t, err)
 			var ids []outbox.Position
 			for _, m := range msgs {
 				ids = append(ids, m.Position)
 			}
-			_, err = p.Outbox.Ack(ctx, owner, ids...)
+			_, err = p.Outbox.WorkQueue("").Ack(ctx, owner, ids...)
 			must(t, err)
 			_, err = old.SQL.ExecContext(ctx, "UPDATE "+old.Table("outbox_done")+" SET processed_at = "+old.Earlier("processed_at", 40*24*time.Hour))
 			must(t, err)

@@ -4,9 +4,6 @@ package queue
 
 import (
 	"context"
-	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
@@ -33,8 +30,6 @@ type Queue[M, ID any] interface {
 	// Reserve returns n positions and the ids of messages that a component's own
 	// operations put there.
 	Reserve(ctx context.Context, n int) ([]ID, []int64, error)
-	// ClaimWith claims by a component's own operation, at most n messages.
-	ClaimWith(ctx context.Context, owner uuid.UUID, lease time.Duration, n int, claim func(most int) engine.Answering[op.OutboxClaimed]) ([]*M, error)
 	// AckCalls ack a delivered message, and store the result that its handler set, as part of
 	// a component's transaction. The last one answers 1, or 0 if the lease is lost.
 	AckCalls(m *M) []*engine.Call

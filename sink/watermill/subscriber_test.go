@@ -135,7 +135,7 @@ func TestLeaseExpires(t *testing.T) {
 		p, d := open(t, e, quick())
 		id, err := p.Outbox.Enqueue(t.Context(), outbox.Message{Topic: "t", Queue: "t"})
 		must(t, err)
-		claimed, err := p.Outbox.ClaimFrom(t.Context(), "t", outbox.NewOwnerToken(), time.Second, 1)
+		claimed, err := p.Outbox.WorkQueue("t").Claim(t.Context(), outbox.NewOwnerToken(), time.Second, 1)
 		if err != nil || len(claimed) != 1 {
 			t.Fatal(claimed, err)
 		}

@@ -193,9 +193,9 @@ func testDeliveredSince(t *testing.T, e dbtest.Engine) {
 	db.Pass(10 * time.Millisecond) // so that the delivery is later by the database's clock
 	p.enqueue(outbox.Message{Topic: "t"})
 	owner := outbox.NewOwnerToken() // another process, which knew of no timer
-	claimed, err := p.Outbox.Claim(t.Context(), owner, time.Minute, 1)
+	claimed, err := p.Outbox.WorkQueue("").Claim(t.Context(), owner, time.Minute, 1)
 	must(t, err)
-	_, err = p.Outbox.Ack(t.Context(), owner, claimed[0].Position)
+	_, err = p.Outbox.WorkQueue("").Ack(t.Context(), owner, claimed[0].Position)
 	must(t, err)
 	db.Pass(after)
 	last := begin(t, db, Options{Endpoint: &Endpoint{URL: r.URL}, PauseAfter: after}, false)

@@ -134,7 +134,7 @@ func TestStrangersLockNothing(t *testing.T) {
 	enginetest.Must(t, tx.Commit(ctx))
 	owned := outbox.NewOwnerToken()
 	enginetest.Must(t, done(owner.Outbox.Enqueue(ctx, outbox.Message{Topic: "t", Queue: "q"})))
-	enginetest.Must(t, done(owner.Outbox.ClaimFrom(ctx, "q", owned, time.Hour, 1)))
+	enginetest.Must(t, done(owner.Outbox.WorkQueue("q").Claim(ctx, owned, time.Hour, 1)))
 	enginetest.Must(t, w.exec("SELECT pawl.outbox_ack($1, ARRAY(SELECT c.lo FROM pawl.outbox_claim c WHERE c.owner = $1))", owned))
 	var purged int
 	enginetest.Must(t, w.db.Pool().QueryRow(ctx, p.Names.Render("SELECT pawl.outbox_purge('0 s', 10)")).Scan(&purged))

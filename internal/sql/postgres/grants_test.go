@@ -88,10 +88,10 @@ func newScene(t *testing.T, o *person) *scene {
 	f.failed, err = o.Outbox.Enqueue(ctx, outbox.Message{Topic: "t", Queue: "failed", Payload: []byte("secret")})
 	enginetest.Must(t, err)
 	owner := outbox.NewOwnerToken()
-	claimed, err := o.Outbox.ClaimFrom(ctx, "failed", owner, time.Hour, 1)
+	claimed, err := o.Outbox.WorkQueue("failed").Claim(ctx, owner, time.Hour, 1)
 	enginetest.Must(t, err)
 	f.failedAt = claimed[0].Position
-	_, err = o.Outbox.Fail(ctx, owner, errors.New("no"), f.failedAt)
+	_, err = o.Outbox.WorkQueue("").Fail(ctx, owner, errors.New("no"), f.failedAt)
 	enginetest.Must(t, err)
 	f.message, err = o.Outbox.Enqueue(ctx, outbox.Message{Topic: "t", Queue: "q", Payload: []byte("secret"), Due: time.Now().Add(time.Hour)})
 	enginetest.Must(t, err)
@@ -211,12 +211,14 @@ func working() []act {
 	all := []engine.Role{engine.RoleWorker}
 	owner := outbox.NewOwnerToken()
 	return []act{
-		{"claim", all, func(p *person, f *scene) error { return done(p.Outbox.Claim(p.ctx, owner, time.Minute, 10)) }},
+		{"claim", all, func(p *person, f *scene) error {
+			return done(p.Outbox.WorkQueue("").Claim(p.ctx, owner, time.Minute, 10))
+		}},
 		{"claim in SQL", all, func(p *person, f *scene) error {
 			return p.exec(`SELECT * FROM pawl.outbox_claim(gen_random_uuid(), 30)`)
 		}},
 		{"claim under a limit for each topic", all, func(p *person, f *scene) error {
-			return errors.Join(done(p.Outbox.ClaimFrom(p.ctx, "limited", owner, time.Minute, 10)), done(p.Internal(access.Key{}).Components[0].Cleanup.Once(p.ctx)))
+			return errors.Join(done(p.Outbox.WorkQueue("limited").Claim(p.ctx, owner, time.Minute, 10)), done(p.Internal(access.Key{}).Components[0].Cleanup.Once(p.ctx)))
 		}},
 		{"claim timers in SQL", all, func(p *person, f *scene) error {
 			return p.exec(`SELECT * FROM pawl.timer_claim(gen_random_uuid(), 30)`)

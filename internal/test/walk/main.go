@@ -101,11 +101,11 @@ func claimAndAck(ctx context.Context, p *program) error {
 	}
 	return p.second(func() error {
 		owner := outbox.NewOwnerToken()
-		claimed, err := p.Outbox.Claim(ctx, owner, time.Minute, 1)
+		claimed, err := p.Outbox.WorkQueue("").Claim(ctx, owner, time.Minute, 1)
 		if err != nil {
 			return err
 		}
-		_, err = p.Outbox.Ack(ctx, owner, claimed[0].Position)
+		_, err = p.Outbox.WorkQueue("").Ack(ctx, owner, claimed[0].Position)
 		return err
 	})
 }

@@ -23,7 +23,7 @@ func (p *process) claim(ctx context.Context) error {
 func (p *process) reap(ctx context.Context) {
 	ctx, cancel := attempt(ctx)
 	defer cancel()
-	_, _ = p.pawl.Outbox.ReapExpired(ctx)
+	_, _ = p.pawl.Outbox.WorkQueue("").ReapExpired(ctx)
 }
 
 func (p *process) claimSome(stop context.Context) {
@@ -63,7 +63,7 @@ func (p *process) claimSome(stop context.Context) {
 }
 
 func (p *process) claimByGo(ctx context.Context, owner outbox.OwnerToken, n int) ([]*outbox.Message, error) {
-	return p.pawl.Outbox.ClaimFrom(ctx, RawQueue, owner, Lease, n)
+	return p.pawl.Outbox.WorkQueue(RawQueue).Claim(ctx, owner, Lease, n)
 }
 
 // claimBySQL claims as programs in other languages do.
@@ -137,7 +137,7 @@ func (p *process) settleAll(ctx context.Context, all []*outbox.Message, owner ou
 	for _, m := range all {
 		p.ended(raw(history.Ack, m, until, owner), history.Began)
 	}
-	n, err := p.pawl.Outbox.Ack(ctx, owner, positions(all)...)
+	n, err := p.pawl.Outbox.WorkQueue("").Ack(ctx, owner, positions(all)...)
 	for _, m := range all {
 		p.ended(raw(history.Ack, m, until, owner), outcomeOf(n, len(all), err))
 	}
@@ -166,11 +166,11 @@ func (p *process) giveBack(ctx context.Context, all []*outbox.Message, owner out
 }
 
 func (p *process) settleOne(ctx context.Context, m *outbox.Message, owner outbox.OwnerToken, until time.Time) {
-	op, call := history.Ack, func() (int64, error) { return p.pawl.Outbox.Ack(ctx, owner, m.Position) }
+	op, call := history.Ack, func() (int64, error) { return p.pawl.Outbox.WorkQueue("").Ack(ctx, owner, m.Position) }
 	switch {
 	case p.chance(0.1):
 		op, call = history.Abandon, func() (int64, error) {
-			return p.pawl.Outbox.AbandonAfter(ctx, owner, 100*time.Millisecond, errPlanned, m.Position)
+			return p.pawl.Outbox.WorkQueue("").AbandonAfter(ctx, owner, 100*time.Millisecond, errPlanned, m.Position)
 		}
 	case p.chance(0.03):
 		return // forgotten: it expires

@@ -238,7 +238,7 @@ func (m *model) attach(rt *rapid.T) {
 
 func (m *model) claim(rt *rapid.T) {
 	owner := outbox.NewOwnerToken()
-	got, err := m.box.Claim(m.ctx(), owner, time.Hour, rapid.IntRange(1, 8).Draw(rt, "how many"))
+	got, err := m.box.WorkQueue("").Claim(m.ctx(), owner, time.Hour, rapid.IntRange(1, 8).Draw(rt, "how many"))
 	must(rt, err)
 	for _, c := range got {
 		i := slices.IndexFunc(m.steps, func(s *step) bool { return s.at == c.Position })
@@ -293,13 +293,13 @@ func (m *model) became(steps []*step, state outbox.Status) {
 
 func (m *model) ack(rt *rapid.T) {
 	m.became(m.settle(rt, func(owner outbox.OwnerToken, ids []outbox.Position) (int64, error) {
-		return m.box.Ack(m.ctx(), owner, ids...)
+		return m.box.WorkQueue("").Ack(m.ctx(), owner, ids...)
 	}), outbox.Done)
 }
 
 func (m *model) fail(rt *rapid.T) {
 	m.became(m.settle(rt, func(owner outbox.OwnerToken, ids []outbox.Position) (int64, error) {
-		return m.box.Fail(m.ctx(), owner, errors.New("no"), ids...)
+		return m.box.WorkQueue("").Fail(m.ctx(), owner, errors.New("no"), ids...)
 	}), outbox.Failed)
 }
 
@@ -368,7 +368,7 @@ func (m *model) allCount(steps []*step) bool {
 
 func (m *model) abandon(rt *rapid.T) {
 	m.became(m.settle(rt, func(owner outbox.OwnerToken, ids []outbox.Position) (int64, error) {
-		return m.box.AbandonAfter(m.ctx(), owner, 0, errors.New("again"), ids...)
+		return m.box.WorkQueue("").AbandonAfter(m.ctx(), owner, 0, errors.New("again"), ids...)
 	}), outbox.Ready)
 }
 
@@ -382,7 +382,7 @@ func (m *model) release(rt *rapid.T) {
 func (m *model) reap(rt *rapid.T) {
 	_, err := m.d.SQL.ExecContext(m.ctx(), "UPDATE "+m.d.Table("outbox_claim")+" SET locked_until = "+m.d.Ago(time.Second))
 	must(rt, err)
-	n, err := m.box.ReapExpired(m.ctx())
+	n, err := m.box.WorkQueue("").ReapExpired(m.ctx())
 	must(rt, err)
 	for _, s := range m.steps {
 		if s.state == outbox.InProgress {

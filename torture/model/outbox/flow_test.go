@@ -178,14 +178,14 @@ func (m *flowModel) settleOne(rt *rapid.T) {
 	o := rapid.SampledFrom(held).Draw(rt, "which")
 	switch rapid.IntRange(0, 5).Draw(rt, "how") {
 	case 0:
-		m.touched(1)(m.Fail(m.ctx(), o.owner, errors.New("no"), o.at))
+		m.touched(1)(m.WorkQueue("").Fail(m.ctx(), o.owner, errors.New("no"), o.at))
 		m.ended(o)
 	case 1:
-		m.touched(1)(m.AbandonAfter(m.ctx(), o.owner, 0, nil, o.at))
+		m.touched(1)(m.WorkQueue("").AbandonAfter(m.ctx(), o.owner, 0, nil, o.at))
 	case 2:
 		m.touched(1)(m.Release(m.ctx(), o.owner, o.at))
 	default:
-		m.touched(1)(m.Ack(m.ctx(), o.owner, o.at))
+		m.touched(1)(m.WorkQueue("").Ack(m.ctx(), o.owner, o.at))
 		m.ended(o)
 	}
 	o.owner = outbox.OwnerToken{}
@@ -208,7 +208,7 @@ func (m *flowModel) cancelOne(rt *rapid.T) {
 // lapseAll lets all leases run out.
 func (m *flowModel) lapseAll(*rapid.T) {
 	m.lapse()
-	if _, err := m.ReapExpired(m.ctx()); err != nil {
+	if _, err := m.WorkQueue("").ReapExpired(m.ctx()); err != nil {
 		m.t.Fatal(err)
 	}
 	for _, o := range m.open {
@@ -262,7 +262,7 @@ func (m *flowModel) drain(rt *rapid.T) {
 			rt.Fatalf("%d are left and cannot be claimed", len(m.open))
 		}
 		for _, o := range held {
-			m.touched(1)(m.Ack(m.ctx(), o.owner, o.at))
+			m.touched(1)(m.WorkQueue("").Ack(m.ctx(), o.owner, o.at))
 			m.ended(o)
 		}
 	}
@@ -292,7 +292,7 @@ func (f *fixture) exec(statement string) {
 func (f *fixture) claim(n int) (outbox.OwnerToken, []*outbox.Message) {
 	f.t.Helper()
 	owner := outbox.NewOwnerToken()
-	msgs, err := f.Claim(f.ctx(), owner, time.Minute, n)
+	msgs, err := f.WorkQueue("").Claim(f.ctx(), owner, time.Minute, n)
 	if err != nil {
 		f.t.Fatal(err)
 	}

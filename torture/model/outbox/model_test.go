@@ -345,7 +345,7 @@ func (m *model) claimAs(rt *rapid.T, owner outbox.OwnerToken, queue string, n in
 		n = min(n, max(i, want[i].suspect))
 	}
 	want = want[:min(n, len(want))]
-	got, err := m.o.ClaimFrom(m.ctx(), queue, owner, lease, n)
+	got, err := m.o.WorkQueue(queue).Claim(m.ctx(), owner, lease, n)
 	if err != nil {
 		rt.Fatal(err)
 	}
@@ -502,7 +502,7 @@ func (m *model) ackAs(rt *rapid.T, owner outbox.OwnerToken, ids []outbox.Positio
 			want++
 		}
 	}
-	n, err := m.o.Ack(m.ctx(), owner, ids...)
+	n, err := m.o.WorkQueue("").Ack(m.ctx(), owner, ids...)
 	wantCount(rt, n, err, want)
 }
 
@@ -580,9 +580,9 @@ func (m *model) abandon(rt *rapid.T) {
 	var n int64
 	var err error
 	if delay < 0 {
-		n, err = m.o.Abandon(m.ctx(), owner, cause, ids...)
+		n, err = m.o.WorkQueue("").Abandon(m.ctx(), owner, cause, ids...)
 	} else {
-		n, err = m.o.AbandonAfter(m.ctx(), owner, delay, cause, ids...)
+		n, err = m.o.WorkQueue("").AbandonAfter(m.ctx(), owner, delay, cause, ids...)
 	}
 	wantCount(rt, n, err, len(touched))
 	for _, k := range touched {
@@ -601,7 +601,7 @@ func (m *model) fail(rt *rapid.T) {
 	owner, ids, touched := m.chosen(rt)
 	text, cause := m.cause(rt)
 	m.tick(time.Microsecond)
-	n, err := m.o.Fail(m.ctx(), owner, cause, ids...)
+	n, err := m.o.WorkQueue("").Fail(m.ctx(), owner, cause, ids...)
 	wantCount(rt, n, err, len(touched))
 	for _, k := range touched {
 		k.status, k.owner = outbox.Failed, outbox.OwnerToken{}
@@ -634,7 +634,7 @@ func (m *model) extend(rt *rapid.T) {
 func (m *model) reap(rt *rapid.T) {
 	m.tick(time.Microsecond)
 	want := m.expire()
-	n, err := m.o.ReapExpired(m.ctx())
+	n, err := m.o.WorkQueue("").ReapExpired(m.ctx())
 	wantCount(rt, n, err, int(want))
 }
 
