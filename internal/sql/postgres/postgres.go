@@ -157,7 +157,7 @@ func build(pool *pgxpool.Pool, l *engine.Library, opts []Options) (*DB, error) {
 		o.Logger = slog.Default()
 	}
 	names := engine.Names{Schema: o.Schema, Prefix: o.Prefix}
-	folder, err := l.Folder("postgres", names, folder)
+	folder, err := l.Folder("postgres", names, texts)
 	if err != nil {
 		return nil, err
 	}

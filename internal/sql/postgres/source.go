@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
@@ -13,6 +14,9 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 )
+
+// texts are what the files say. They do not change, so a process reads them once.
+var texts = sync.OnceValues(func() (*engine.Texts, error) { return engine.Read(folder()) })
 
 // folder describes PostgreSQL's statements and their syntax.
 func folder() *engine.Source {

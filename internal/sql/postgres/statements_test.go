@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/test/enginetest"
 )
@@ -77,4 +78,13 @@ func TestWhatTakesRowsStandsAlone(t *testing.T) {
 	if found < 6 {
 		t.Errorf("%d calls were found", found)
 	}
+}
+
+// D-565: databases, also under other names, share what their statements were read into.
+func TestFilesAreReadOnce(t *testing.T) {
+	var of [2][]*engine.Statement
+	for i, schema := range []string{"a", "b"} {
+		of[i] = postgres.Statements(open(t, "postgres://nobody@127.0.0.1:1/none", postgres.Options{Schema: schema}))
+	}
+	enginetest.Shared(t, of[0], of[1])
 }

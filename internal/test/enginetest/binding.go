@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 
@@ -26,5 +27,22 @@ func Bound(t *testing.T, statements []*engine.Statement, columns func(s *engine.
 		if s.Counts() && len(got) != 1 {
 			t.Errorf("%s answers with %q, declared is a number", s.Name, got)
 		}
+	}
+}
+
+// Shared fails the test unless the statements of two databases have their parameters in common.
+func Shared(t testing.TB, a, b []*engine.Statement) {
+	t.Helper()
+	where := map[string]uintptr{}
+	for _, s := range a {
+		where[s.Name] = reflect.ValueOf(s).Elem().FieldByName("params").Pointer()
+	}
+	for _, s := range b {
+		if at := reflect.ValueOf(s).Elem().FieldByName("params").Pointer(); where[s.Name] != at {
+			t.Fatalf("%s was read again", s.Name)
+		}
+	}
+	if len(b) == 0 || len(a) != len(b) {
+		t.Fatalf("%d and %d statements", len(a), len(b))
 	}
 }

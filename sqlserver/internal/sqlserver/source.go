@@ -6,11 +6,15 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 )
+
+// texts are what the files say. They do not change, so a process reads them once.
+var texts = sync.OnceValues(func() (*engine.Texts, error) { return engine.Read(folder()) })
 
 // folder returns the statements for SQL Server. Parameters keep their names: every statement
 // runs by sp_executesql, which declares them.

@@ -142,7 +142,7 @@ func build(pool *sql.DB, l *engine.Library, opts []Options) (*DB, error) {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
-	folder, err := l.Folder("sqlserver", engine.Names{Schema: o.Schema, Prefix: o.Prefix}, folder)
+	folder, err := l.Folder("sqlserver", engine.Names{Schema: o.Schema, Prefix: o.Prefix}, texts)
 	if err != nil {
 		return nil, err
 	}

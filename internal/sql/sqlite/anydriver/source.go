@@ -5,10 +5,14 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 )
+
+// texts are what the files say. They do not change, so a process reads them once.
+var texts = sync.OnceValues(func() (*engine.Texts, error) { return engine.Read(folder()) })
 
 // folder describes SQLite's statements and their syntax, and has the answers that are not
 // statements. The clock is a parameter: SQLite's has only milliseconds, and tests set it.

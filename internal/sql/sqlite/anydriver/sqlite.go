@@ -170,7 +170,7 @@ func build(pool *sql.DB, lock chan struct{}, g *guard, l *engine.Library, o Opti
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("sqlite: options: %w", err)
 	}
-	folder, err := l.Folder("sqlite", engine.Names{Prefix: o.Prefix}, folder)
+	folder, err := l.Folder("sqlite", engine.Names{Prefix: o.Prefix}, texts)
 	if err != nil {
 		return nil, err
 	}

@@ -18,3 +18,8 @@ func TestEveryStatementIsUsed(t *testing.T) {
 		t.Errorf("no operation names %v", names)
 	}
 }
+
+// D-565: databases share what their statements were read into.
+func TestFilesAreReadOnce(t *testing.T) {
+	enginetest.Shared(t, sqlite.Statements(dbtest.OpenSQLite(t).DB.(*sqlite.DB)), sqlite.Statements(dbtest.OpenSQLite(t).DB.(*sqlite.DB)))
+}
