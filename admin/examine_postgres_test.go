@@ -171,8 +171,8 @@ func TestExaminePostgresObjects(t *testing.T) {
 	wantFinding(t, p.examine(health.Limits{}), "objects", health.Problem, "invalid index: CREATE INDEX ON pawl.outbox_join_member USING btree (id)", "Drop it")
 	p.exec(`REINDEX INDEX pawl.outbox_join_member_id_idx`)
 	wantOK(t, p.examine(health.Limits{}), "objects")
-	p.exec(`CREATE OR REPLACE FUNCTION pawl.outbox_backoff(p_retry integer) RETURNS interval LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN interval '0'; END $$`)
-	wantFinding(t, p.examine(health.Limits{}), "objects", health.Problem, "missing or changed function: outbox_backoff(int4)", "by hand")
+	p.exec(`CREATE OR REPLACE FUNCTION pawl.check_blank(p_value text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN false; END $$`)
+	wantFinding(t, p.examine(health.Limits{}), "objects", health.Problem, "missing or changed function: check_blank(text)", "by hand")
 	p.exec(`DROP FUNCTION pawl.outbox_join_wake`)
 	if text := find(p.examine(health.Limits{}), "objects"); !strings.Contains(text, "outbox_join_wake(_uuid)") {
 		t.Errorf("objects: %s", text)

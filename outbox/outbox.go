@@ -73,4 +73,4 @@ func RetryAfter(d time.Duration, err error) error { return worker.RetryAfter(d, 
 func Snooze(d time.Duration) error { return worker.Snooze(d) }
 
 // Backoff returns the default delay after so many failures: 1, 2, 4, … 60 s.
-func Backoff(failures int) time.Duration { return worker.Backoff(failures) }
+func Backoff(failures int) time.Duration { return engine.Backoff(failures) }

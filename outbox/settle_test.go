@@ -90,7 +90,7 @@ func testAbandonAfter(t *testing.T, e dbtest.Engine) {
 	f.counts(outbox.Counts{Scheduled: 1})
 }
 
-// OBX-037, OBX-062, D-14
+// OBX-037, OBX-062, D-14, D-560
 func TestAbandonBackoff(t *testing.T) { dbtest.Each(t, testAbandonBackoff) }
 
 func testAbandonBackoff(t *testing.T, e dbtest.Engine) {

@@ -197,7 +197,7 @@ func testAbandon(t *testing.T, e dbtest.Engine) {
 	f.changed(true)(f.Cancel(f.ctx(), id))
 }
 
-// D-14, D-73: 1, 2, 4, … 60 s.
+// D-14, D-73, D-560: 1, 2, 4, … 60 s.
 func TestAbandonBackoff(t *testing.T) { dbtest.Each(t, testAbandonBackoff) }
 
 func testAbandonBackoff(t *testing.T, e dbtest.Engine) {

@@ -18,9 +18,9 @@ type macro struct {
 
 type macros map[string]macro
 
-// loadMacros reads macros/*.sql. Files of a later folder replace those of an earlier one.
+// loadMacros reads macros/*.sql, beside backoff, which is Go's. Files of a later folder replace those of an earlier one.
 func loadMacros(folders ...fs.FS) (macros, error) {
-	all := macros{}
+	all := macros{"backoff": backoffMacro()}
 	for _, files := range folders {
 		paths, err := fs.Glob(files, "macros/*.sql")
 		if err != nil {

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"time"
 )
@@ -25,6 +26,26 @@ func Retry(ctx context.Context, try func() error) error {
 		}
 		delay *= 4
 	}
+}
+
+// delays are those after 1, 2, … failures in a row, in seconds (D-14). The last one is that after all
+// further ones.
+var delays = []int{1, 2, 4, 8, 16, 32, 60}
+
+// Backoff returns the default delay after so many failures: 1, 2, 4, … 60 s. Backoff(0) is 1 s, as is
+// Backoff(1). In SQL it is pawl.backoff(retry), in seconds, where retry is how many failures came before
+// this one.
+func Backoff(failures int) time.Duration {
+	return time.Duration(delays[min(max(failures, 1), len(delays))-1]) * time.Second
+}
+
+// backoffMacro returns the macro pawl.backoff(retry).
+func backoffMacro() macro {
+	text, last := "CASE {retry}", len(delays)-1
+	for retry, delay := range delays[:last] {
+		text += fmt.Sprintf(" WHEN %d THEN %d", retry, delay)
+	}
+	return macro{[]string{"retry"}, text + fmt.Sprintf(" ELSE %d END", delays[last])}
 }
 
 // Sleep waits for d or until ctx ends, whose error it then returns.

@@ -343,7 +343,7 @@ func (s *store) settle(done *worker.Settlement) {
 				e.retry++
 			}
 			e.suspect = 0
-			delay := worker.Backoff(e.retry)
+			delay := engine.Backoff(e.retry)
 			if r.Delay != nil {
 				delay = *r.Delay
 			}

@@ -366,7 +366,7 @@ func TestDefaultPolicyGivesTenAttemptsAndThenFails(t *testing.T) {
 		}
 		runs := wantRuns(t, r, id, 10)
 		for i := 1; i < len(runs); i++ {
-			want := worker.Backoff(i)
+			want := engine.Backoff(i)
 			gap := runs[i].start.Sub(runs[i-1].end)
 			if gap < want*9/10 || gap > want*11/10+20*time.Millisecond {
 				t.Errorf("execution %d came after %v, want %v ± 10 %%", i+1, gap, want)

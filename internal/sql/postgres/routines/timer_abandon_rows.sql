@@ -7,7 +7,7 @@ DECLARE
   v_at  timestamptz;
 BEGIN
   WITH back AS (
-    UPDATE pawl.timer t SET status = 0, at = clock_timestamp() + coalesce(p_delay, pawl.outbox_backoff(t.retry_count)), retry_count = t.retry_count + 1, suspect = 0,
+    UPDATE pawl.timer t SET status = 0, at = clock_timestamp() + coalesce(p_delay, pawl.backoff(t.retry_count) * interval '1 second'), retry_count = t.retry_count + 1, suspect = 0,
            owner = NULL, claimed_at = NULL, locked_until = NULL, last_error = coalesce(p_error, t.last_error)
      WHERE t.status = 1 AND t.owner = p_owner AND (t.timer_id IN (SELECT u.id FROM unnest(p_timers) u(id))) IS TRUE RETURNING t.at)
   SELECT count(*), min(back.at) INTO v_got, v_at FROM back;

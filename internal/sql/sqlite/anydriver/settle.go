@@ -1,9 +1,6 @@
 package anydriver
 
 import (
-	"math"
-	"time"
-
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 )
@@ -162,19 +159,10 @@ func ack(t *txn, o op.OutboxAck) (int64, error) {
 	return total, countSteps(t, stepCompleted, settled)
 }
 
-// retryLimit keeps 2^n seconds below a minute, without overflow.
-const retryLimit = 6
-
-// backoff returns the delay after so many retries (D-14), for callers that set none.
-func backoff(retry int64) int64 {
-	seconds := math.Min(math.Pow(2, float64(min(retry, retryLimit))), 60)
-	return int64(seconds) * time.Second.Microseconds()
-}
-
 func abandon(t *txn, o op.OutboxAbandon) (int64, error) {
 	return settle(t, o.Runs, func(a *op.Abandoned, taken []run) error {
 		for _, r := range taken {
-			at := t.now + backoff(r.Retry)
+			at := t.now + engine.Backoff(int(r.Retry)+1).Microseconds()
 			if a.Delay != nil {
 				at = t.now + a.Delay.Microseconds()
 			}

@@ -13,7 +13,7 @@ SELECT ROW_NUMBER() OVER (ORDER BY x.lo), x.owner, x.lo, x.n, x.delay, x.error, 
   FROM OPENJSON(@runs) WITH (owner uniqueidentifier, lo bigint, n bigint, delay bigint, error nvarchar(max), yield bit, uncounted bit) x;
 pawl.take()
 SET @now = SYSUTCDATETIME();
-UPDATE t SET at = pawl.plus(@now, coalesce(r.delay, pawl.backoff(t.retry))) FROM @taken t INNER JOIN @run r ON r.nr = t.nr;
+UPDATE t SET at = pawl.plus(@now, coalesce(r.delay, 1000000 * pawl.backoff(t.retry))) FROM @taken t INNER JOIN @run r ON r.nr = t.nr;
 INSERT INTO @bad (id, status, retry, attempt, at, error)
 SELECT t.lo + k.i, 0, CASE WHEN r.uncounted = 1 THEN t.retry ELSE t.retry + 1 END, CASE WHEN r.uncounted = 0 THEN t.retry + 1 END, t.at, r.error FROM @taken t INNER JOIN @run r ON r.nr = t.nr INNER JOIN pawl.numbers() k ON k.i < t.n;
 pawl.exceptions()
