@@ -15,9 +15,9 @@ import (
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect/sqlitedialect"
 
+	"github.com/bravellian/pawl/examples/transactions/ent"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
-	"github.com/bravellian/pawl/internal/test/driverstest/ent"
 	"github.com/bravellian/pawl/internal/test/driverstest/sqlc"
 	"github.com/bravellian/pawl/internal/test/driverstest/suite"
 )
@@ -27,7 +27,7 @@ func open(t *testing.T) (engine.DB, *sql.DB) {
 	t.Helper()
 	db, err := sqlite.Open(filepath.Join(t.TempDir(), "shop.db"))
 	suite.Migrated(t, db, err)
-	_, err = db.SQL().ExecContext(t.Context(), "CREATE TABLE orders (id INTEGER PRIMARY KEY)")
+	_, err = db.SQL().ExecContext(t.Context(), "CREATE TABLE orders (id INTEGER PRIMARY KEY); CREATE TABLE accounts (id INTEGER PRIMARY KEY, balance INTEGER)")
 	suite.Must(t, err)
 	return db, db.SQL()
 }
@@ -99,7 +99,7 @@ func TestEntExecQuery(t *testing.T) {
 	for name, given := range map[string]func(tx *ent.Tx) any{
 		"transaction":  func(tx *ent.Tx) any { return tx },
 		"its client":   func(tx *ent.Tx) any { return tx.Client() },
-		"its entities": func(tx *ent.Tx) any { return tx.Order },
+		"its entities": func(tx *ent.Tx) any { return tx.Account },
 	} {
 		t.Run(name, func(t *testing.T) {
 			suite.Run(t, func(t *testing.T) suite.Leg {
@@ -112,9 +112,9 @@ func TestEntExecQuery(t *testing.T) {
 						if err != nil {
 							return err
 						}
-						return suite.End(tx, errors.Join(tx.Order.Create().Exec(ctx), fn(given(tx))))
+						return suite.End(tx, errors.Join(tx.Account.Create().SetBalance(0).Exec(ctx), fn(given(tx))))
 					},
-					Outside: map[string]any{"a client": client, "a client's entities": client.Order},
+					Outside: map[string]any{"a client": client, "a client's entities": client.Account},
 				}
 			})
 		})
@@ -133,7 +133,7 @@ func TestEnt(t *testing.T) {
 					return err
 				}
 				client := ent.NewClient(ent.Driver(entsql.NewDriver(dialect.SQLite, entsql.Conn{ExecQuerier: tx})))
-				return suite.End(tx, errors.Join(client.Order.Create().Exec(ctx), fn(tx)))
+				return suite.End(tx, errors.Join(client.Account.Create().SetBalance(0).Exec(ctx), fn(tx)))
 			},
 			Outside: map[string]any{"a driver": entsql.OpenDB(dialect.SQLite, pool)},
 		}

@@ -16,7 +16,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
-	"github.com/bravellian/pawl/internal/test/driverstest/ent"
+	"github.com/bravellian/pawl/examples/transactions/ent"
 	"github.com/bravellian/pawl/internal/test/driverstest/sqlc"
 	"github.com/bravellian/pawl/internal/test/driverstest/suite"
 )
@@ -108,7 +108,7 @@ func TestEnt(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				return suite.End(tx, errors.Join(tx.Order.Create().Exec(ctx), fn(tx)))
+				return suite.End(tx, errors.Join(tx.Account.Create().SetBalance(0).Exec(ctx), fn(tx)))
 			},
 			Outside: map[string]any{"a client": client},
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/uptrace/bun"
 	"gorm.io/gorm"
 
-	"github.com/bravellian/pawl/internal/test/driverstest/ent"
+	"github.com/bravellian/pawl/examples/transactions/ent"
 )
 
 // Queries has the form of what sqlc generates from a program's own statements.
