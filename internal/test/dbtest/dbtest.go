@@ -145,7 +145,7 @@ func OpenPostgres(t testing.TB) Database {
 	t.Helper()
 	s, used := take()
 	if !used {
-		s.name = "t_" + strings.ReplaceAll(uuid.NewString(), "-", "")
+		s.name = "t_" + strings.ReplaceAll(uuid.NewString(), "-", "")[:30]
 	}
 	opts := postgres.Options{Schema: s.name}
 	db := PostgresAt(t, opts)
@@ -167,6 +167,12 @@ func OpenPostgres(t testing.TB) Database {
 		Table:   func(name string) string { return opts.Schema + "." + name },
 		Pass:    func(d time.Duration) { pass(t, pool, d) },
 	}
+}
+
+// Schema returns the name of a migrated schema that no other test uses.
+func Schema(t testing.TB) string {
+	t.Helper()
+	return strings.TrimSuffix(OpenPostgres(t).Table(""), ".")
 }
 
 // RepeatableRead gives databases of PostgreSQL whose default isolation level, but for
@@ -209,7 +215,7 @@ func Migrate(t testing.TB, db engine.DB) {
 }
 
 func drop(t testing.TB, pool *sql.DB, schema string) {
-	if _, err := pool.ExecContext(context.Background(), "DROP SCHEMA "+schema+" CASCADE"); err != nil {
+	if _, err := pool.ExecContext(context.Background(), "DROP SCHEMA IF EXISTS "+schema+" CASCADE"); err != nil {
 		t.Error(err)
 	}
 }

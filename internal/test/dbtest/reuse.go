@@ -107,6 +107,7 @@ func empty(ctx context.Context, pool *sql.DB, s shelved) bool {
 	if tables.Valid {
 		exec("TRUNCATE " + tables.String + " CASCADE")
 	}
+	exec(inSchema+"DELETE FROM pg_statistic WHERE starelid IN (SELECT oid FROM r)", s.name)
 	exec("DELETE FROM pawl.outbox_lane")
 	exec("INSERT INTO pawl.outbox_lane SELECT * FROM json_populate_recordset(NULL::pawl.outbox_lane, $1)", s.made.lanes)
 	exec("DELETE FROM pawl.generation")

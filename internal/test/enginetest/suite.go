@@ -32,6 +32,8 @@ type Place struct {
 	// SetObject makes a handle one of another build, whose routine or view has
 	// this text, or which has none if the text is empty.
 	SetObject func(db engine.DB, kind, name, text string)
+	// Take makes the place another one, which is migrated, unless it was opened. May be nil.
+	Take func()
 	// Polls means that a handle's waiters are woken by that handle's own calls alone.
 	Polls bool
 }
@@ -103,6 +105,9 @@ func Run(t *testing.T, place func(t testing.TB) *Place) {
 // Migrated opens a handle and migrates.
 func Migrated(t testing.TB, p *Place) engine.DB {
 	t.Helper()
+	if p.Take != nil {
+		p.Take()
+	}
 	db := p.Open(t, Options{})
 	Must(t, db.Migrate(t.Context()))
 	return db
