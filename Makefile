@@ -42,8 +42,8 @@ listed = $$(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end
 
 # The race detector watches all Go code but SQLite itself, which is C translated to
 # Go: its memory is its own, and it locks what threads share. Watching it as well
-# made SQLite's conformance suite take 61 s of processor time instead of 13.
-RACE := -race $(foreach p,sqlite/lib libc memory,-gcflags=modernc.org/$(p)=-race=false)
+# made SQLite's conformance suite take 61 s of processor time instead of 13. What debuggers read is left out.
+RACE := -race -ldflags=-w -gcflags=$(P)/...=-dwarf=false $(foreach p,sqlite/lib libc memory,-gcflags=modernc.org/$(p)=-race=false)
 
 # Packages at once, and tests of each: most of them wait for a lease, a delay or a database
 # most of the time. With two tests at once, Go's default on two cores, outbox took 206 s
