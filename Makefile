@@ -107,7 +107,7 @@ LONG := ^(Test($(subst $(space),|,$(strip \
 	SilentServer TenantCanaries Simulate Simulated.* Idle.*IsCheap \
 	OldConnectionsGoSilent CutConnection BlackHole SlowConnection GuardKeepsOut WaitCrashBetweenSteps DeleteMiddle PutMeanwhile TenYears Resume \
 	FiresInDueOrder FiresInTime ChangesWhileAsleep ProcessesOnPostgres ExamineJoinsStayOver ExaminePostgresOfItsOwn \
-	OperatingGuide NoCommandSteersATerminal Demo Torture OversizeInputTakesNoMemory DrainSaysWhatIsLeft CommandsTell.* DocumentedCommands BadCommands ManPages \
+	OperatingGuide NoCommandSteersATerminal Demo OversizeInputTakesNoMemory DrainSaysWhatIsLeft CommandsTell.* DocumentedCommands BadCommands ManPages \
 	LeaseRun.* MendByFilter BulkKilledWorker KilledWorkerIsRedelivered Walks)))|FuzzOpen|FuzzRequests)$$
 # Quick to build rather than quick: our packages without optimization take half the processor time to compile
 # (130 s less), and the linker leaves out what debuggers read. make check tests what is released.
