@@ -94,7 +94,7 @@ check: cc static test-narrow ## all else: the race detector, faults, browser, br
 .PHONY: test-sqlserver
 test-sqlserver: ## every suite on the SQL Server that PAWL_TEST_SQLSERVER names (docs/sqlserver.md)
 	@test -n "$$PAWL_TEST_SQLSERVER" || { echo "PAWL_TEST_SQLSERVER is not set (docs/sqlserver.md)"; exit 1; }
-	$(TESTSERVER) go test -overlay sqlserver/testdata/suites/overlay.json $(VETTED) -timeout 60m -skip '/^(sqlite|postgres)$$' ./... ./metrics/... ./sink/webhook/... ./sqlserver/... ./traces/...
+	$(TESTSERVER) go test -overlay sqlserver/testdata/suites/overlay.json $(VETTED) -timeout 60m -skip '/^(sqlite|postgres)$$' ./... ./metrics/... ./sink/webhook/... ./sqlserver/... ./traces/... ./ui/...
 
 # What make test leaves to make check: faults under load, processes that are killed, servers of their own,
 # simulations, what reads every statement or every page. The list is by name, so a test that gets another
@@ -230,7 +230,7 @@ GOVULNCHECK := go run golang.org/x/vuln/cmd/govulncheck@v1.9.0
 # One module at a time: go.work makes all use the same versions, as the programs do.
 .PHONY: vulncheck
 vulncheck: ## known vulnerabilities that the code of each module reaches; needs vuln.go.dev
-	@for module in . cmd/pawl metrics traces sink/watermill sink/webhook sqlserver; do \
+	@for module in . cmd/pawl metrics traces sink/watermill sink/webhook sqlserver ui; do \
 		echo "$$module"; $(GOVULNCHECK) -C $$module ./... || exit 1; \
 	done
 
@@ -250,7 +250,7 @@ docs-check: ## the documentation: its links, its code blocks, what is made from 
 # golangci-lint takes folders, not "work".
 .PHONY: lint
 lint: ## golangci-lint over all packages, and every go.mod as go mod tidy writes it
-	$(GOLANGCI) run ./... ./cmd/pawl/... ./examples/shop/... ./examples/transactions/... ./examples/webhooks/... ./metrics/... ./sink/watermill/... ./sink/watermill/brokertest/... ./sink/webhook/... ./sqlserver/... ./tools/... ./torture/... ./traces/... ./ui/browsertest/...
+	$(GOLANGCI) run ./... ./cmd/pawl/... ./examples/shop/... ./examples/transactions/... ./examples/webhooks/... ./metrics/... ./sink/watermill/... ./sink/watermill/brokertest/... ./sink/webhook/... ./sqlserver/... ./tools/... ./torture/... ./traces/... ./ui/... ./ui/browsertest/...
 	go run ./tools/modules -check
 
 .PHONY: tidy

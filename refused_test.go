@@ -13,7 +13,6 @@ import (
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/sqlite"
-	"github.com/bravellian/pawl/ui"
 )
 
 // D-491: an option that is set holds: of each that can be out of bounds, a value that is is refused.
@@ -104,8 +103,6 @@ func TestRefusedHandlers(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	panics(t, "Of(nil)", func() { ui.Of(nil) })
-	panics(t, "OfFleet(nil)", func() { ui.OfFleet(nil) })
 }
 
 // D-492: a message that no handler was given has no result.

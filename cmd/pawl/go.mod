@@ -8,6 +8,7 @@ require (
 	github.com/bravellian/pawl/metrics v0.0.0
 	github.com/bravellian/pawl/sink/webhook v0.0.0
 	github.com/bravellian/pawl/sqlserver v0.0.0
+	github.com/bravellian/pawl/ui v0.0.0
 	github.com/google/uuid v1.6.0
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/prometheus/client_golang v1.25.0

@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/bravellian/pawl v0.0.0
+	github.com/bravellian/pawl/ui v0.0.0
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.23.0
 )
