@@ -108,6 +108,7 @@ LONG := ^(Test($(subst $(space),|,$(strip \
 	OldConnectionsGoSilent CutConnection BlackHole SlowConnection GuardKeepsOut WaitCrashBetweenSteps DeleteMiddle PutMeanwhile TenYears Resume \
 	FiresInDueOrder FiresInTime ChangesWhileAsleep ProcessesOnPostgres ExamineJoinsStayOver ExaminePostgresOfItsOwn \
 	OperatingGuide NoCommandSteersATerminal Demo OversizeInputTakesNoMemory DrainSaysWhatIsLeft CommandsTell.* DocumentedCommands BadCommands ManPages \
+	ConformanceInAPoolOfTheProgram OrderWhateverThePlan Flood SickStoresHoldUpNobody OppositeOrders CrashAtCalls CutConnections ManyMembers YearOfChanges SimulateTwice TwoMovers \
 	LeaseRun.* MendByFilter BulkKilledWorker KilledWorkerIsRedelivered Walks)))|FuzzOpen|FuzzRequests)$$
 # Quick to build rather than quick: our packages without optimization take half the processor time to compile
 # (130 s less), and the linker leaves out what debuggers read. make check tests what is released.
