@@ -22,6 +22,9 @@ type Syntax struct {
 	// Columns means that a list of structs can be passed as one array for each field:
 	// @runs.lo are the fields Lo of the list Runs.
 	Columns bool
+	// Call returns the statement that calls a routine with arguments, and whose result is the
+	// routine's: a number or, otherwise, how many rows it changed. nil: the engine has no routines.
+	Call func(routine, arguments string, number bool) string
 }
 
 // Statement is an engine's statement, bound to its operation.

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"fmt"
 	"io/fs"
 	"reflect"
 	"slices"
@@ -121,6 +122,65 @@ func TestStatementsFitTheirOperations(t *testing.T) {
 	}
 	if _, err := load(t, syntax, nil); err == nil || !strings.Contains(err.Error(), "test/do") {
 		t.Errorf("without a statement: %v", err)
+	}
+}
+
+// TestPut is "test/put", and calls put_rows.
+type TestPut struct {
+	engine.Changes `call:"put_rows"`
+	Name           string
+	Runs           []runs
+	By             by
+}
+
+// TestCount is "test/count", and calls test_count.
+type TestCount struct {
+	engine.Number
+	Name string
+}
+
+// D-561: an operation whose fields are the parameters of a routine needs no file: its statement is a call
+// with the fields in their order. A file that says no more is refused; one that says more, and one that
+// all engines share where there is no such routine, hold.
+func TestCallsAreDerived(t *testing.T) {
+	syntax := engine.Syntax{
+		Placeholder: func(_ int, name string, _ reflect.Type) string { return ":" + name },
+		Call: func(routine, arguments string, number bool) string {
+			return fmt.Sprintf("%s(%s) %t", routine, arguments, number)
+		},
+	}
+	columns := syntax
+	columns.Columns = true
+	const put, count = "routines/put_rows.sql", "routines/test_count.sql"
+	for _, c := range []struct {
+		syntax         *engine.Syntax
+		files          map[string]string
+		put, count, is string
+	}{
+		{&syntax, map[string]string{put: "", count: ""}, `"put_rows"(:name, :runs, :by_id, :by_actor) false`, `"test_count"(:name) true`, ""},
+		{&columns, map[string]string{put: "", count: ""}, `"put_rows"(:name, :runs.lo, :runs.text, :runs.id, :by_id, :by_actor) false`, `"test_count"(:name) true`, ""},
+		{&syntax, map[string]string{put: "", count: "", "test/count.sql": "own :name @name"}, `"put_rows"(:name, :runs, :by_id, :by_actor) false`, "own :name :name", ""},
+		{&syntax, map[string]string{put: ""}, `"put_rows"(:name, :runs, :by_id, :by_actor) false`, "shared :name", ""},
+		{&syntax, map[string]string{"views/put_rows.sql": ""}, "", "", "operation test/put: no statement"},
+		{&syntax, map[string]string{put: "", count: "", "test/count.sql": "pawl.test_count(@name) true\n"}, "", "", "statement test/count: without its file"},
+	} {
+		own := fstest.MapFS{"schema/0001_t.sql": {Data: []byte("CREATE TABLE pawl.t (a integer)")}}
+		for name, text := range c.files {
+			own[name] = &fstest.MapFile{Data: []byte(text)}
+		}
+		folder, err := engine.Load(&engine.Source{
+			Syntax: *c.syntax, Folders: []fs.FS{fstest.MapFS{"test/count.sql": {Data: []byte("shared @name")}}, own}, Operations: []engine.Operation{TestPut{}, TestCount{}},
+		}, engine.Names{})
+		switch {
+		case c.is != "":
+			if err == nil || !strings.Contains(err.Error(), c.is) {
+				t.Errorf("%v: %v, want %s", c.files, err, c.is)
+			}
+		case err != nil:
+			t.Errorf("%v: %v", c.files, err)
+		case folder.Statement(TestPut{}).Text != c.put || folder.Statement(TestCount{}).Text != c.count || len(folder.Unbound()) > 0:
+			t.Errorf("%v: %s, %s, unbound %v", c.files, folder.Statement(TestPut{}).Text, folder.Statement(TestCount{}).Text, folder.Unbound())
+		}
 	}
 }
 

@@ -23,6 +23,8 @@ type operation struct {
 	name      string
 	common    bool            // its statement is the same everywhere
 	statement map[string]bool // of which engines have one of their own
+	routine   string
+	called    map[string]bool // which engines call the routine
 }
 
 // own is what an engine's folder holds.
@@ -49,7 +51,7 @@ type contract struct {
 func count(root string) (*contract, error) {
 	c := &contract{}
 	for _, o := range op.All() {
-		c.operations = append(c.operations, operation{name: engine.NameOf(o), statement: map[string]bool{}})
+		c.operations = append(c.operations, operation{name: engine.NameOf(o), statement: map[string]bool{}, routine: engine.RoutineOf(o), called: map[string]bool{}})
 	}
 	slices.SortFunc(c.operations, func(a, b operation) int { return strings.Compare(a.name, b.name) })
 	for i := range reflect.TypeFor[engine.DB]().NumMethod() {
@@ -78,7 +80,7 @@ func count(root string) (*contract, error) {
 
 // engine counts an engine's folder.
 func (c *contract) engine(root, dir, name string) (*own, error) {
-	e := &own{name: name}
+	e, calls := &own{name: name}, ""
 	for i := range c.operations {
 		o := &c.operations[i]
 		n, err := measure(filepath.Join(dir, o.name+".sql"))
@@ -87,6 +89,14 @@ func (c *contract) engine(root, dir, name string) (*own, error) {
 		}
 		if o.statement[name] = n.files > 0; n.files > 0 {
 			e.statements.add(n)
+			continue
+		}
+		n, err = measure(filepath.Join(dir, "routines", o.routine+".sql"))
+		if err != nil {
+			return nil, err
+		}
+		if o.called[name] = n.files > 0; n.files > 0 {
+			calls += "pawl." + o.routine + "(\n"
 		}
 	}
 	for _, part := range []struct {
@@ -97,7 +107,7 @@ func (c *contract) engine(root, dir, name string) (*own, error) {
 			return nil, err
 		}
 	}
-	if err := e.split(root, dir); err != nil {
+	if err := e.split(root, dir, calls); err != nil {
 		return nil, err
 	}
 	var sql amount
@@ -130,8 +140,8 @@ var call = regexp.MustCompile(`EXEC (?:@\w+ = )?pawl\.([a-z_0-9]+)|pawl\.([a-z_0
 
 // split tells the routines that an engine's statements, views and macros need, and what those
 // call in turn, from those that only programs call.
-func (e *own) split(root, dir string) error {
-	texts := map[string]string{}
+func (e *own) split(root, dir, calls string) error {
+	texts := map[string]string{"calls": calls}
 	for _, pattern := range []string{filepath.Join(dir, "*/*.sql"), filepath.Join(dir, "*.go"), filepath.Join(root, "internal/engine/op/*/*.sql")} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {

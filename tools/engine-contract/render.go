@@ -79,7 +79,7 @@ func needed(e *own) (sum amount) {
 }
 
 func (c *contract) renderOperations(b *bytes.Buffer) {
-	b.WriteString("## The operations\n\n*common*: the statement is in `internal/engine/op`. *own*: in the engine's folder. *Go*: a function of the engine's answers it.\n\n| operation |")
+	b.WriteString("## The operations\n\n*common*: the statement is in `internal/engine/op`. *own*: in the engine's folder. *call*: derived from the fields, a call of a routine. *Go*: a function of the engine's answers it.\n\n| operation |")
 	for _, e := range c.engines {
 		fmt.Fprintf(b, " %s |", e.name)
 	}
@@ -91,6 +91,8 @@ func (c *contract) renderOperations(b *bytes.Buffer) {
 			switch {
 			case o.statement[e.name]:
 				how = "own"
+			case o.called[e.name]:
+				how = "call"
 			case o.common:
 				how = "common"
 			}

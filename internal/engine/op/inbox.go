@@ -54,7 +54,7 @@ type InboxExtend struct {
 // InboxFail puts a message back after a failed attempt, or ends it. It changes 0 rows if the
 // caller does not hold the message, 1 if it may be tried again, 2 if it is dead.
 type InboxFail struct {
-	engine.Changes
+	engine.Changes `call:"inbox_fail_row"`
 	InboxKey
 	Hash        []byte    // nil: none
 	Token       *[16]byte // nil: the attempt's transaction was rolled back
@@ -129,7 +129,7 @@ type InboxRelease struct {
 // InboxRevive resets a dead message and its queued message for new attempts. It changes one
 // row if it was dead.
 type InboxRevive struct {
-	engine.Changes
+	engine.Changes `call:"act_revive"`
 	InboxKey
 	QueuedAs [16]byte // its id in the queue
 	Note     Note

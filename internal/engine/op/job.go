@@ -125,9 +125,9 @@ type JobDefer struct {
 // JobDelete deletes a job and its runs that are not claimed. It returns 0 for an unknown
 // job.
 type JobDelete struct {
-	engine.Number
-	Name string
-	Note Note
+	engine.Number `call:"act_job_remove"`
+	Name          string
+	Note          Note
 }
 
 // JobDisable disables a job. It changes one row, or none if it was disabled.

@@ -34,17 +34,17 @@ type Join struct {
 // 0 rows if they are attached, 1 if the join is unknown, 1 + i if the ith message is
 // unknown, 1 + i + how many there are if the ith is a wait of this join: then nothing was attached.
 type JoinAttach struct {
-	engine.Changes
-	JoinID     [16]byte
-	MessageIDs [][16]byte
+	engine.Changes `call:"outbox_join_attach_all"`
+	JoinID         [16]byte
+	MessageIDs     [][16]byte
 }
 
 // JoinAttachNew makes messages members that the same transaction enqueued and that no other
 // one can see.
 type JoinAttachNew struct {
-	engine.Changes
-	JoinID  [16]byte
-	Members []JoinNewMember
+	engine.Changes `call:"outbox_join_attach_new"`
+	JoinID         [16]byte
+	Members        []JoinNewMember
 }
 
 // JoinNewMember is a message that was just enqueued.
@@ -56,17 +56,17 @@ type JoinNewMember struct {
 // JoinCancel cancels a join if it is pending. It changes 0 rows if the join is
 // unknown, 1 if it was cancelled, 2 if not.
 type JoinCancel struct {
-	engine.Changes
-	JoinID [16]byte
-	Note   Note
+	engine.Changes `call:"act_join_cancel"`
+	JoinID         [16]byte
+	Note           Note
 }
 
 // JoinEnd ends a join if it is pending: as cancelled or, if its deadline has passed,
 // as failed. It changes 0 rows if the join is unknown, 1 if it was ended, 2 if not.
 type JoinEnd struct {
-	engine.Changes
-	JoinID [16]byte
-	Status int
+	engine.Changes `call:"outbox_join_end"`
+	JoinID         [16]byte
+	Status         int
 }
 
 // JoinForgive completes a failed join whose steps are all counted, for a wait that accepts
@@ -85,8 +85,8 @@ type JoinGet struct {
 // JoinKnown reports whether a join exists, and locks it until the transaction ends. It
 // changes one row if so.
 type JoinKnown struct {
-	engine.Changes
-	JoinID [16]byte
+	engine.Changes `call:"outbox_join_known"`
+	JoinID         [16]byte
 }
 
 // JoinList reads joins, highest id first.
@@ -143,28 +143,28 @@ type JoinOf struct {
 // JoinPark parks a claimed wait until its join ends. If the join ended meanwhile the wait is
 // due at once. It returns how many were parked: 0 if the lease is lost.
 type JoinPark struct {
-	engine.Number
-	JoinID [16]byte
-	Owner  [16]byte
-	ID     int64
+	engine.Number `call:"outbox_join_park"`
+	JoinID        [16]byte
+	Owner         [16]byte
+	ID            int64
 }
 
 // JoinPurge deletes joins that ended longer ago than an age, among the oldest of each
 // outcome, unless a wait is still to be handled. It returns how many.
 type JoinPurge struct {
-	engine.Number
-	Age  time.Duration
-	Most int // how many of each outcome are examined
+	engine.Number `call:"outbox_join_purge"`
+	Age           time.Duration
+	Most          int // how many of each outcome are examined
 }
 
 // JoinReport counts a step by hand. It changes 0 rows if the join is unknown, 1 if the step
 // was counted, 2 if it was counted before or the join has ended, 3 if the message is no
 // member.
 type JoinReport struct {
-	engine.Changes
-	JoinID    [16]byte
-	MessageID [16]byte
-	Status    int
+	engine.Changes `call:"outbox_join_report_step"`
+	JoinID         [16]byte
+	MessageID      [16]byte
+	Status         int
 }
 
 // JoinResult is the result of a message that its owner is about to ack.
@@ -179,18 +179,18 @@ type JoinResult struct {
 // ends, in which the ack follows, and ignores those that are not, or no longer, under their
 // owner's lease. It returns how many results it stored.
 type JoinResults struct {
-	engine.Number
-	Results []JoinResult
+	engine.Number `call:"outbox_join_results"`
+	Results       []JoinResult
 }
 
 // JoinStart adds a join; a known id changes nothing.
 type JoinStart struct {
-	engine.Changes
-	JoinID        [16]byte
-	GroupingKey   *string
-	ExpectedSteps int
-	Metadata      *string
-	DeadlineUTC   *time.Time
+	engine.Changes `call:"outbox_join_put"`
+	JoinID         [16]byte
+	GroupingKey    *string
+	ExpectedSteps  int
+	Metadata       *string
+	DeadlineUTC    *time.Time
 }
 
 // JoinWait records where a join's wait lies: at the position ID, unless its message id came from a caller and

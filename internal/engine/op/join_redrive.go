@@ -21,10 +21,10 @@ type JoinRedrive struct {
 // JoinMark takes failures of members of a join back (status 0), or counts pending ones as failed
 // (status 2). It ends no join.
 type JoinMark struct {
-	engine.Changes
-	JoinID [16]byte
-	IDs    []int64
-	Status int
+	engine.Changes `call:"outbox_join_mark"`
+	JoinID         [16]byte
+	IDs            []int64
+	Status         int
 }
 
 // JoinStep is a member with the place of its message: 0 ready, 1 claimed, 2 done, 3 failed, 4

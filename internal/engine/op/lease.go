@@ -51,18 +51,18 @@ type LeaseWaiter struct{ ID [16]byte }
 
 // LeaseJoin adds a waiter to the line or extends its place, unless it holds the lease.
 type LeaseJoin struct {
-	engine.Changes
-	Name   string
-	Waiter [16]byte
-	Alive  time.Duration // how long the place is kept
+	engine.Changes `call:"lease_enrol"`
+	Name           string
+	Waiter         [16]byte
+	Alive          time.Duration // how long the place is kept
 }
 
 // LeaseForce ends a lease, whoever holds it, and raises the token. It changes one row if it
 // was held.
 type LeaseForce struct {
-	engine.Changes
-	Name string
-	Note Note
+	engine.Changes `call:"act_release"`
+	Name           string
+	Note           Note
 }
 
 // LeaseGet reads a lease. One row, or none.
@@ -74,10 +74,10 @@ type LeaseGet struct {
 // LeaseGuard locks a lease until the transaction ends. It changes one row, or none: the
 // caller does not hold it.
 type LeaseGuard struct {
-	engine.Changes
-	Name   string
-	Holder [16]byte
-	Token  int64
+	engine.Changes `call:"lease_guard_row"`
+	Name           string
+	Holder         [16]byte
+	Token          int64
 }
 
 // LeaseLeave removes a waiter from the line.
@@ -97,9 +97,9 @@ type LeaseList struct {
 
 // LeaseRelease releases a lease if the holder still has it.
 type LeaseRelease struct {
-	engine.Changes
-	Name   string
-	Holder [16]byte
+	engine.Changes `call:"lease_give"`
+	Name           string
+	Holder         [16]byte
 }
 
 // LeaseRenew extends a lease. One row, the new end, or none: the caller does not hold it.
@@ -115,8 +115,8 @@ type LeaseEnd struct{ LeaseUntilUTC time.Time }
 
 // LeasePrune deletes waiters that hold the lease now or whose places expired.
 type LeasePrune struct {
-	engine.Changes
-	Name string
+	engine.Changes `call:"lease_tidy"`
+	Name           string
 }
 
 // LeaseTurn reads whether it is a waiter's turn. One row. It locks nothing.

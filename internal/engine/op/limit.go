@@ -27,23 +27,23 @@ type Limit struct {
 // LimitPut sets a limit. It returns 1, or 0 if it was set so before. What is claimed when it is set
 // counts against the concurrency.
 type LimitPut struct {
-	engine.Number
-	Kind        string
-	Name        string
-	Concurrency *int
-	Rate        *int
-	Period      time.Duration
-	Burst       int
-	Reason      *string `text:"any"`
-	Note        Note
+	engine.Number `call:"act_limit"`
+	Kind          string
+	Name          string
+	Concurrency   *int
+	Rate          *int
+	Period        time.Duration
+	Burst         int
+	Reason        *string `text:"any"`
+	Note          Note
 }
 
 // LimitRemove removes a limit. It returns 1, or 0 if there was none.
 type LimitRemove struct {
-	engine.Number
-	Kind string
-	Name string
-	Note Note
+	engine.Number `call:"act_unlimit"`
+	Kind          string
+	Name          string
+	Note          Note
 }
 
 // LimitList reads the limits.

@@ -165,9 +165,9 @@ type OutboxSuspects struct {
 // OutboxReap puts back runs whose lease has expired, and returns how many messages they
 // have.
 type OutboxReap struct {
-	engine.Number
-	Most int // runs
-	Keep int // how many failed attempts of a message are kept, at least 1
+	engine.Number `call:"outbox_reap_runs"`
+	Most          int // runs
+	Keep          int // how many failed attempts of a message are kept, at least 1
 }
 
 // OutboxNextDue returns when the next run of a queue is due that is no suspect; never for a
@@ -182,11 +182,11 @@ type Wait struct{ Micros *int64 }
 
 // OutboxLane registers a queue at a priority.
 type OutboxLane struct {
-	engine.Changes
-	ID       int64
-	Queue    string
-	Priority int
-	Kind     int // an engine.LaneKind
+	engine.Changes `call:"outbox_lane_put"`
+	ID             int64
+	Queue          string
+	Priority       int
+	Kind           int // an engine.LaneKind
 }
 
 // OutboxLanes reads the registered lanes.

@@ -53,10 +53,10 @@ type OutboxDiscard struct {
 
 // OutboxCancel cancels messages that are not claimed, and returns how many.
 type OutboxCancel struct {
-	engine.Number
-	IDs    []int64
-	Reason string `text:"any"`
-	Note   Note
+	engine.Number `call:"act_cancel"`
+	IDs           []int64
+	Reason        string `text:"any"`
+	Note          Note
 }
 
 // OutboxReschedule changes the due time of messages that are not claimed, and returns how

@@ -30,10 +30,10 @@ type Span struct {
 // OutboxAck marks messages as handled, counts them in their joins, and returns how many
 // there were. The next messages with their ordering keys may be claimed.
 type OutboxAck struct {
-	engine.Number
-	Runs   []Held
-	Worker string `text:"any"`
-	Failed []Span // that this transaction failed without counting them in joins
+	engine.Number `call:"outbox_ack_runs"`
+	Runs          []Held
+	Worker        string `text:"any"`
+	Failed        []Span // that this transaction failed without counting them in joins
 }
 
 // Abandoned is messages that are to be tried again.
@@ -48,10 +48,10 @@ type Abandoned struct {
 
 // OutboxAbandon puts messages back for another attempt and returns how many there were.
 type OutboxAbandon struct {
-	engine.Number
-	Runs   []Abandoned
-	Worker string `text:"any"`
-	Keep   int    // how many failed attempts of a message are kept, at least 1
+	engine.Number `call:"outbox_abandon_runs"`
+	Runs          []Abandoned
+	Worker        string `text:"any"`
+	Keep          int    // how many failed attempts of a message are kept, at least 1
 }
 
 // Failure is messages that failed for good.
@@ -81,15 +81,15 @@ type Released struct {
 // OutboxRelease puts messages back without counting an attempt and returns how many there
 // were.
 type OutboxRelease struct {
-	engine.Number
-	Runs []Released
+	engine.Number `call:"outbox_release_runs"`
+	Runs          []Released
 }
 
 // OutboxExtend extends the lease of messages, from now, and returns how many there were.
 type OutboxExtend struct {
-	engine.Number
-	Runs  []Held
-	Lease time.Duration
+	engine.Number `call:"outbox_extend_runs"`
+	Runs          []Held
+	Lease         time.Duration
 }
 
 // Parked is messages of a topic that is paused.
@@ -101,6 +101,6 @@ type Parked struct {
 // OutboxPark parks messages whose topic is paused, puts those of other topics back where
 // they were, and returns how many there were.
 type OutboxPark struct {
-	engine.Number
-	Runs []Parked
+	engine.Number `call:"outbox_park_runs"`
+	Runs          []Parked
 }

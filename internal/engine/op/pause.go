@@ -22,29 +22,29 @@ type Pause struct {
 
 // PausePut pauses a queue or topic. It returns 1, or 0 if it was paused before.
 type PausePut struct {
-	engine.Number
-	Kind   string
-	Name   string
-	Lane   int64   // where a topic's messages are parked
-	Reason *string `text:"any"`
-	Note   Note
+	engine.Number `call:"act_pause"`
+	Kind          string
+	Name          string
+	Lane          int64   // where a topic's messages are parked
+	Reason        *string `text:"any"`
+	Note          Note
 }
 
 // PauseEnd ends a pause: a queue's is over then, a topic's parked messages are yet to be put
 // back, see PauseUnpark. It returns 1, or 0 if it was not paused.
 type PauseEnd struct {
-	engine.Number
-	Kind string
-	Name string
-	Note Note
+	engine.Number `call:"act_resume"`
+	Kind          string
+	Name          string
+	Note          Note
 }
 
 // PauseUnpark puts back parked messages of a topic whose pause ends. It returns how many runs
 // were put back; the pause is deleted when there are none.
 type PauseUnpark struct {
-	engine.Number
-	Topic string
-	Most  int
+	engine.Number `call:"outbox_unpark_runs"`
+	Topic         string
+	Most          int
 }
 
 // PauseList reads what is paused.

@@ -64,7 +64,7 @@ type TimerPage struct {
 // TimerAbandon puts claimed timers back for another attempt, and counts this one as failed.
 // It returns how many the owner held.
 type TimerAbandon struct {
-	engine.Number
+	engine.Number `call:"timer_abandon_rows"`
 	TimerHeld
 	Delay *time.Duration // nil: backoff
 	Error *string        `text:"any"`
@@ -171,6 +171,6 @@ type TimerReschedule struct {
 // TimerSchedule stores timers. A known id changes nothing, and a pending timer of the same
 // key is replaced. The number of rows changed has no meaning.
 type TimerSchedule struct {
-	engine.Changes
-	Timers []NewTimer
+	engine.Changes `call:"timer_schedule_rows"`
+	Timers         []NewTimer
 }

@@ -27,7 +27,7 @@ import (
 	"github.com/bravellian/pawl/internal/enginekit/history"
 )
 
-//go:embed audit backlog clock doctor explain fleet generation grants health inbox job join lease limit macros move outbox pause routines schema timer views
+//go:embed audit backlog clock doctor explain fleet generation grants health inbox job join lease macros move outbox routines schema timer views
 var files embed.FS
 
 // Options configure a database. The zero value is right for most programs.

@@ -28,6 +28,13 @@ func folder() *engine.Source {
 			Now:     "clock_timestamp()",
 			Began:   "now()",
 			Columns: true,
+			Call: func(routine, arguments string, number bool) string {
+				call := routine + "(" + arguments + ")"
+				if number {
+					return "SELECT " + call
+				}
+				return "SELECT 1 FROM generate_series(1, " + call + ")"
+			},
 		},
 		Folders:    []fs.FS{op.Statements, files},
 		Operations: slices.Concat(slices.DeleteFunc(op.All(), tuned), statements()),

@@ -24,6 +24,13 @@ func folder() *engine.Source {
 			Placeholder: func(_ int, name string, _ reflect.Type) string { return "@" + name },
 			Now:         clock,
 			Began:       clock,
+			Call: func(routine, arguments string, number bool) string {
+				call := strings.TrimSpace("DECLARE @GOT int;\nEXEC @GOT = "+routine+" "+arguments) + ";\n"
+				if number {
+					return call + "SELECT CAST(@GOT AS bigint) AS n"
+				}
+				return call + "SET NOCOUNT OFF;\npawl.changed(@GOT)"
+			},
 		},
 		Folders:    []fs.FS{op.Statements, files},
 		Early:      func(text string) bool { return strings.Contains(text, "\nCREATE FUNCTION ") },

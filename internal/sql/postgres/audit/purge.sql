@@ -1,1 +1,0 @@
-SELECT pawl.audit_purge(@age, @most)

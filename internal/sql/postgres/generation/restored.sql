@@ -1,1 +1,0 @@
-SELECT pawl.generation_restored()

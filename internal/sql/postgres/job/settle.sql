@@ -1,1 +1,0 @@
-SELECT pawl.job_settle()

@@ -1,1 +1,0 @@
-SELECT 1 FROM generate_series(1, pawl.outbox_join_known(@join_id))

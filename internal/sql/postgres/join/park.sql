@@ -1,1 +1,0 @@
-SELECT pawl.outbox_join_park(@join_id, @owner, @id)

@@ -1,1 +1,0 @@
-SELECT pawl.outbox_join_results(@results.owner, @results.id, @results.result)

@@ -1,1 +1,0 @@
-SELECT pawl.outbox_ack_runs(@runs.owner, @runs.lo, @runs.n, @worker, @failed.lo, @failed.n)

@@ -1,1 +1,0 @@
-SELECT pawl.outbox_bulk_step(@id, @look, @most, @note_id, @note_actor, @note_target, @note_reason)

@@ -1,1 +1,0 @@
-SELECT pawl.outbox_extend_runs(@runs.owner, @runs.lo, @runs.n, @lease)

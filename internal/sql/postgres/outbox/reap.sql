@@ -1,1 +1,0 @@
-SELECT pawl.outbox_reap_runs(@most, @keep)

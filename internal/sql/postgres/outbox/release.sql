@@ -1,1 +1,0 @@
-SELECT pawl.outbox_release_runs(@runs.owner, @runs.lo, @runs.n, @runs.delay, @runs.unbegun)

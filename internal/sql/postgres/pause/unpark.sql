@@ -1,1 +1,0 @@
-SELECT pawl.outbox_unpark_runs(@topic, @most)

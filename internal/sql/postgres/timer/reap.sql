@@ -1,1 +1,0 @@
-SELECT pawl.timer_reap()

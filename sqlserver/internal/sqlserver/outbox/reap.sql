@@ -1,3 +1,0 @@
-DECLARE @GOT int;
-EXEC @GOT = pawl.outbox_reap_runs @most, @keep;
-SELECT CAST(@GOT AS bigint) AS n

@@ -1,3 +1,0 @@
-DECLARE @GOT int;
-EXEC @GOT = pawl.timer_reap;
-SELECT CAST(@GOT AS bigint) AS n
