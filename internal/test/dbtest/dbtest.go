@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/bravellian/pawl/internal/engine"
@@ -145,22 +146,26 @@ func OpenPostgres(t testing.TB) Database {
 	t.Helper()
 	s, used := take()
 	if !used {
-		s.name = "t_" + strings.ReplaceAll(uuid.NewString(), "-", "")[:30]
+		s = shelved{name: "t_" + strings.ReplaceAll(uuid.NewString(), "-", "")[:30], conns: connect(t)}
 	}
 	opts := postgres.Options{Schema: s.name}
-	db := PostgresAt(t, opts)
-	pool := stdlib.OpenDBFromPool(db.Pool())
-	if !used {
-		Migrate(t, db)
-		var err error
-		if s.made, err = look(t.Context(), pool, s.name); err != nil {
-			t.Fatal(err)
-		}
-	}
+	pool := stdlib.OpenDBFromPool(s.conns)
 	t.Cleanup(func() {
 		giveBack(t, pool, s)
 		_ = pool.Close()
 	})
+	db, err := postgres.New(s.conns, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	s.users = append(s.users, db)
+	if !used {
+		Migrate(t, db)
+		if s.made, err = look(t.Context(), pool, s.name); err != nil {
+			t.Fatal(err)
+		}
+	}
 	return Database{
 		DB: db, SQL: pool,
 		Another: func(t testing.TB) engine.DB { return PostgresAt(t, opts) },
@@ -173,6 +178,16 @@ func OpenPostgres(t testing.TB) Database {
 func Schema(t testing.TB) string {
 	t.Helper()
 	return strings.TrimSuffix(OpenPostgres(t).Table(""), ".")
+}
+
+// connect makes a pool on the test server.
+func connect(t testing.TB) *pgxpool.Pool {
+	t.Helper()
+	conns, err := pgxpool.New(context.Background(), testpg.With(testpg.URL(t), "pool_max_conns=8"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conns
 }
 
 // RepeatableRead gives databases of PostgreSQL whose default isolation level, but for
