@@ -93,13 +93,16 @@ func insideCalls(t *testing.T, p *pawl.Pawl, held *lease.Lease) map[string]func(
 		reflect.TypeFor[func(context.Context) error](): func(context.Context) error { t.Error("the callback ran"); return nil },
 	}
 	calls := map[string]func(ctx context.Context) error{}
-	for _, component := range []any{p.Outbox, p.Inbox, p.Timers, p.Joins, p.Jobs, p.Leases, p.Admin, held, p} {
+	for name, component := range map[string]any{
+		"Outbox": p.Outbox, "Inbox": p.Inbox, "Timers": p.Timers, "Joins": p.Joins, "Jobs": p.Jobs, "Leases": p.Leases, "Admin": p.Admin, "Lease": held, "Pawl": p,
+		"Messages": p.Outbox.WorkQueue(""), "Due": p.Timers.WorkQueue(), "Runs": p.Jobs.WorkQueue(),
+	} {
 		v := reflect.ValueOf(component)
 		for i := range v.NumMethod() {
 			m, method := v.Method(i), v.Type().Method(i).Name
 			in := m.Type()
 			if in.NumIn() == 0 || in.In(0) != reflect.TypeFor[context.Context]() || in.NumIn() > 1 && in.In(1) == reflect.TypeFor[any]() ||
-				in.NumOut() == 0 || in.Out(in.NumOut()-1) != reflect.TypeFor[error]() || method == "Run" && component != p.Leases && component != p || method == "Close" {
+				in.NumOut() == 0 || in.Out(in.NumOut()-1) != reflect.TypeFor[error]() && in.Out(0).Kind() != reflect.Func || method == "Run" && component != p.Leases && component != p || method == "Close" {
 				continue
 			}
 			args := make([]reflect.Value, in.NumIn())
@@ -109,13 +112,19 @@ func insideCalls(t *testing.T, p *pawl.Pawl, held *lease.Lease) map[string]func(
 					args[k] = reflect.ValueOf(g)
 				}
 			}
-			calls[reflect.TypeOf(component).Elem().Name()+"."+method] = func(ctx context.Context) error {
+			calls[name+"."+method] = func(ctx context.Context) error {
 				args[0] = reflect.ValueOf(ctx)
 				call := m.Call
 				if in.IsVariadic() {
 					call = m.CallSlice
 				}
-				err, _ := call(args)[in.NumOut()-1].Interface().(error)
+				last := call(args)[in.NumOut()-1]
+				err, _ := last.Interface().(error)
+				if in.Out(0).Kind() == reflect.Func { // a list
+					for _, failed := range last.Seq2() {
+						err, _ = failed.Interface().(error)
+					}
+				}
 				return err
 			}
 		}
@@ -155,7 +164,7 @@ func TestCallsInsideATransaction(t *testing.T) {
 		}
 	})
 	for _, name := range []string{
-		"Outbox.Enqueue", "Outbox.EnqueueBatch", "Outbox.Ack", "Outbox.Redrive", "Timers.Schedule", "Timers.Cancel", "Joins.FanOut", "Joins.Wait", "Jobs.Put", "Jobs.Delete",
+		"Outbox.Enqueue", "Outbox.EnqueueBatch", "Messages.Ack", "Messages.Claim", "Due.Fail", "Runs.Abandon", "Outbox.Extend", "Outbox.Redrive", "Timers.Schedule", "Timers.Cancel", "Joins.FanOut", "Joins.Wait", "Jobs.Put", "Jobs.Delete",
 		"Inbox.Once", "Inbox.Attempt", "Inbox.Failed", "Leases.Acquire", "Leases.AcquireWait", "Leases.Run", "Leases.Elect", "Pawl.Run", "Lease.Renew", "Admin.Pause", "Admin.SetLimit", "Pawl.Migrate", "Pawl.AfterRestore",
 	} {
 		if !refused[name] {

@@ -19,6 +19,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/bravellian/pawl/internal/engine"
@@ -164,7 +165,7 @@ func build(pool *pgxpool.Pool, l *engine.Library, opts []Options) (*DB, error) {
 	db := &DB{pool: pool, opts: o, citus: realCitus(), folder: folder}
 	db.listen = newListener(db)
 	db.history.Logger, db.history.OnChange = o.Logger, db.dropCaches
-	db.checkedKey = fmt.Sprintf("pawl %p", db)
+	db.checkedKey = "pawl " + uuid.NewString() // not its address: that of a handle that is gone is given to another
 	return db, nil
 }
 
