@@ -82,10 +82,6 @@ func (t *Texts) loadStatements(from *Source, m macros) error {
 		return err
 	}
 	last := len(from.Folders) - 1
-	own, err := loadTexts(from.Folders[last:])
-	if err != nil {
-		return err
-	}
 	tables, err := tablesOf(from.Folders[last])
 	if err != nil {
 		return err
@@ -93,9 +89,14 @@ func (t *Texts) loadStatements(from *Source, m macros) error {
 	t.bound = map[reflect.Type]*Statement{}
 	for _, op := range from.Operations {
 		name := NameOf(op)
-		text, err := choose(name, own[name], from.call(op, t.objects), texts[name])
-		if err != nil {
-			return err
+		own, _ := fs.ReadFile(from.Folders[last], name+".sql") // there may be none
+		call := from.call(op, t.objects)
+		text := cmp.Or(string(own), call, texts[name])
+		if text == "" {
+			return fmt.Errorf("operation %s: no statement", name)
+		}
+		if len(own) > 0 && strings.TrimSpace(text) == call {
+			return fmt.Errorf("statement %s: without its file it is the same", name)
 		}
 		if text, err = m.expand(strings.ReplaceAll(text, tablesMacro, tables), op.answer()); err != nil {
 			return fmt.Errorf("statement %s: %w", name, err)
@@ -109,21 +110,6 @@ func (t *Texts) loadStatements(from *Source, m macros) error {
 	}
 	t.unbound = slices.Sorted(maps.Keys(texts))
 	return nil
-}
-
-// choose returns the statement of an operation: the engine's own file, a call of its routine, or the
-// file that all engines share. It fails where the own file is only that call.
-func choose(name, own, call, shared string) (string, error) {
-	text := cmp.Or(own, call, shared)
-	switch strings.TrimSpace(text) {
-	case "":
-		return "", fmt.Errorf("operation %s: no statement", name)
-	case strings.TrimSpace(call):
-		if own != "" {
-			return "", fmt.Errorf("statement %s: without its file it is the same", name)
-		}
-	}
-	return text, nil
 }
 
 // tablesMacro stands for the names of all tables, as rows of VALUES.

@@ -29,11 +29,10 @@ func folder() *engine.Source {
 			Began:   "now()",
 			Columns: true,
 			Call: func(routine, arguments string, number bool) string {
-				call := routine + "(" + arguments + ")"
 				if number {
-					return "SELECT " + call
+					return "SELECT " + routine + "(" + arguments + ")"
 				}
-				return "SELECT 1 FROM generate_series(1, " + call + ")"
+				return "SELECT 1 FROM generate_series(1, " + routine + "(" + arguments + "))"
 			},
 		},
 		Folders:    []fs.FS{op.Statements, files},
