@@ -15,13 +15,13 @@ func (s *Syntax) call(op Operation, objects []Object) string {
 		return ""
 	}
 	var arguments []string
-	for _, f := range parameters(reflect.TypeOf(op), "", nil, nil) {
-		if !s.Columns || f.typ.Kind() != reflect.Slice || f.typ.Elem().Kind() != reflect.Struct || isValue(f.typ.Elem()) {
-			arguments = append(arguments, "@"+f.name)
+	for _, f := range Fields(reflect.TypeOf(op)) {
+		if !s.Columns || f.Type.Kind() != reflect.Slice || f.Type.Elem().Kind() != reflect.Struct || isValue(f.Type.Elem()) {
+			arguments = append(arguments, "@"+f.Name)
 			continue
 		}
-		for _, column := range parameters(f.typ.Elem(), "", nil, nil) {
-			arguments = append(arguments, "@"+f.name+"."+column.name)
+		for _, column := range Fields(f.Type.Elem()) {
+			arguments = append(arguments, "@"+f.Name+"."+column.Name)
 		}
 	}
 	return s.Call(mark+routine, strings.Join(arguments, ", "), isNumber(op.answer()))

@@ -124,7 +124,7 @@ func nilIfEmpty[T any](all []*T) []*T {
 func bind(d *Syntax, op Operation, text string) (*Statement, error) {
 	t, name := reflect.TypeOf(op), NameOf(op)
 	s := &Statement{Name: name, operation: t, row: op.answer()}
-	fields := parameters(t, "", nil, nil)
+	fields := Fields(t)
 	ignored := ignores(text)
 	text, err := replaceParams(stripHeader(text), func(used string) (string, error) {
 		switch {
@@ -150,27 +150,30 @@ func bind(d *Syntax, op Operation, text string) (*Statement, error) {
 	}
 	s.Text = text
 	for _, f := range fields {
-		used := slices.ContainsFunc(s.params, func(p param) bool { return p.name == f.name || strings.HasPrefix(p.name, f.name+".") })
-		switch declared := slices.Contains(ignored, f.name); {
+		used := slices.ContainsFunc(s.params, func(p param) bool { return p.name == f.Name || strings.HasPrefix(p.name, f.Name+".") })
+		switch declared := slices.Contains(ignored, f.Name); {
 		case !used && !declared:
-			return nil, fmt.Errorf("statement %s does not use @%s", name, f.name)
+			return nil, fmt.Errorf("statement %s does not use @%s", name, f.Name)
 		case used && declared:
-			return nil, fmt.Errorf("statement %s uses @%s, which its header ignores", name, f.name)
+			return nil, fmt.Errorf("statement %s uses @%s, which its header ignores", name, f.Name)
 		}
 	}
 	return s, nil
 }
 
-// field is a field of an operation.
-type field struct {
-	name  string
-	index []int
-	typ   reflect.Type
+// Field is a field of an operation, or of the structs that it lists.
+type Field struct {
+	Name  string // in snake case, as SQL has it
+	Index []int
+	Type  reflect.Type
 }
+
+// Fields returns the fields of an operation, or of a struct that it lists, those of embedded ones included.
+func Fields(t reflect.Type) []Field { return parameters(t, "", nil, nil) }
 
 // parameters lists an operation's fields. A struct stands for its fields, with its name as a
 // prefix, an embedded one without.
-func parameters(t reflect.Type, before string, index []int, all []field) []field {
+func parameters(t reflect.Type, before string, index []int, all []Field) []Field {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		if f.Anonymous && f.Type.NumField() == 0 {
@@ -183,7 +186,7 @@ func parameters(t reflect.Type, before string, index []int, all []field) []field
 		case f.Type.Kind() == reflect.Struct && !isValue(f.Type):
 			all = parameters(f.Type, name+"_", at, all)
 		default:
-			all = append(all, field{name, at, f.Type})
+			all = append(all, Field{name, at, f.Type})
 		}
 	}
 	return all
@@ -195,23 +198,23 @@ func isValue(t reflect.Type) bool {
 }
 
 // find returns the parameter of a name.
-func find(d *Syntax, fields []field, name string) (param, error) {
+func find(d *Syntax, fields []Field, name string) (param, error) {
 	if name == "now" {
 		return param{name: name}, nil
 	}
 	list, part, columns := strings.Cut(name, ".")
-	i := slices.IndexFunc(fields, func(f field) bool { return f.name == list })
+	i := slices.IndexFunc(fields, func(f Field) bool { return f.Name == list })
 	if i < 0 || columns && !d.Columns {
 		return param{}, fmt.Errorf("no parameter @%s", name)
 	}
-	p := param{name: name, index: fields[i].index}
+	p := param{name: name, index: fields[i].Index}
 	if !columns {
 		return p, nil
 	}
-	if t := fields[i].typ; t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct {
-		for _, f := range parameters(t.Elem(), "", nil, nil) {
-			if f.name == part {
-				p.column = f.index
+	if t := fields[i].Type; t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct {
+		for _, f := range Fields(t.Elem()) {
+			if f.Name == part {
+				p.column = f.Index
 				_ = column(reflect.Zero(t), p.column) // panics for a type that cannot be sent
 				return p, nil
 			}
@@ -326,22 +329,6 @@ func (s *Statement) Parameters() int { return len(s.params) }
 func (s *Statement) Parameter(n int) (name string, t reflect.Type) {
 	p := &s.params[n-1]
 	return p.name, p.typeOf(s.operation)
-}
-
-// Field is a field of what an operation lists.
-type Field struct {
-	Name  string // in snake case, as SQL has it
-	Index []int
-	Type  reflect.Type
-}
-
-// Fields returns the fields of a struct that an operation lists, those of embedded ones
-// included.
-func Fields(t reflect.Type) (all []Field) {
-	for _, f := range parameters(t, "", nil, nil) {
-		all = append(all, Field{f.name, f.index, f.typ})
-	}
-	return all
 }
 
 // Row returns the struct whose fields are the result's columns, int64 for a number, and nil for
