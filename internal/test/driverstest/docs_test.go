@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/bravellian/pawl/internal/test/docblocks"
+
+	_ "github.com/bravellian/pawl/ui" // the blocks' prelude imports it
 )
 
 // D-238: the Go blocks of the pages that are about these libraries compile against them.

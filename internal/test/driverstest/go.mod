@@ -29,6 +29,7 @@ require (
 	github.com/apparentlymart/go-textseg/v15 v15.0.0 // indirect
 	github.com/bmatcuk/doublestar v1.3.4 // indirect
 	github.com/bravellian/pawl/examples/transactions v0.0.0
+	github.com/bravellian/pawl/ui v0.0.0
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
 	github.com/glebarez/go-sqlite v1.21.2 // indirect
@@ -72,3 +73,5 @@ require (
 )
 
 replace github.com/bravellian/pawl/examples/transactions => ../../../examples/transactions
+
+replace github.com/bravellian/pawl/ui => ../../../ui
