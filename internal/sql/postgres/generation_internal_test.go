@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// D-552: a handle on a pool of the program's reads the generation over each of its connections, whatever
-// handles were there before.
+// D-552: a handle on a pool of the program's reads the generation over each of its connections, regardless of
+// the handles that were there before.
 func TestHandlesOfAPoolAreDistinct(t *testing.T) {
 	pool, err := pgxpool.New(t.Context(), "postgres://nobody@127.0.0.1:1/none")
 	if err != nil {

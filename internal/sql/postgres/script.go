@@ -31,7 +31,7 @@ func Script(from, to int, opts ...Options) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	folder, err := engine.Load(folder(), engine.Names{Schema: cmp.Or(o.Schema, defaultSchema), Prefix: o.Prefix})
+	folder, err := (*engine.Library)(nil).Folder("postgres", engine.Names{Schema: cmp.Or(o.Schema, defaultSchema), Prefix: o.Prefix}, texts)
 	if err != nil {
 		return "", err
 	}

@@ -14,7 +14,7 @@ func Texts(opts ...Options) (map[string]*engine.Statement, error) {
 	if err != nil {
 		return nil, err
 	}
-	folder, err := engine.Load(folder(), engine.Names{Schema: cmp.Or(o.Schema, defaultSchema), Prefix: o.Prefix})
+	folder, err := (*engine.Library)(nil).Folder("sqlserver", engine.Names{Schema: cmp.Or(o.Schema, defaultSchema), Prefix: o.Prefix}, texts)
 	if err != nil {
 		return nil, err
 	}

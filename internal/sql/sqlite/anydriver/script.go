@@ -21,7 +21,7 @@ func Script(from, to int, opts ...Options) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	folder, err := engine.Load(folder(), engine.Names{Prefix: o.Prefix})
+	folder, err := (*engine.Library)(nil).Folder("sqlite", engine.Names{Prefix: o.Prefix}, texts)
 	if err != nil {
 		return "", err
 	}
