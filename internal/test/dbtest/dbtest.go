@@ -159,7 +159,6 @@ func OpenPostgres(t testing.TB) Database {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	s.users = append(s.users, db)
 	if !used {
 		Migrate(t, db)
 		if s.made, err = look(t.Context(), pool, s.name); err != nil {

@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
-
-	"github.com/bravellian/pawl/internal/sql/postgres"
 )
 
 // shelf has the schemas of this process that a test has given back. Making one and dropping it costs the
@@ -25,8 +23,7 @@ var shelf struct {
 type shelved struct {
 	name  string
 	made  made
-	conns *pgxpool.Pool  // a session costs 0.04 s of processor time until it has compiled the routines
-	users []*postgres.DB // they stay where they are: sessions know who has used them by the address
+	conns *pgxpool.Pool // a session costs 0.04 s of processor time until it has compiled the routines
 }
 
 // made is what a new schema has: a digest of its objects, and what is stored in it.
