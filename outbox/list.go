@@ -41,27 +41,16 @@ const listWindow = 10_000
 // few match it reads all messages of the state, 10 000 in each statement. An error is the last item:
 // ErrInvalid for options that no message can meet. It may be called concurrently.
 func (o *Outbox) List(ctx context.Context, opts ListOptions) iter.Seq2[Info, error] {
-	return func(yield func(Info, error) bool) {
+	return engine.Stream(func() func(int) ([]Info, bool, error) {
 		l, err := o.list(&opts)
-		for most := range engine.PageSizes() {
-			var found []Info
-			if err == nil {
-				found, err = l.some(ctx, listWindow, most)
-			}
-			for i := range found {
-				if !yield(found[i], nil) {
-					return
-				}
-			}
+		return func(most int) ([]Info, bool, error) {
 			if err != nil {
-				yield(Info{}, err)
-				return
+				return nil, false, err
 			}
-			if l.before == 0 {
-				return
-			}
+			found, err := l.some(ctx, listWindow, most)
+			return found, l.before > 0, err
 		}
-	}
+	})
 }
 
 // ListSome is List of a part of the messages, for pages that are not to wait until all are read: it

@@ -9,21 +9,14 @@ const (
 	largePage  = 500
 )
 
-// PageSizes are how many items to ask for, page by page.
-func PageSizes() iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for most := firstPage; yield(most); most = min(pageGrowth*most, largePage) {
-		}
-	}
-}
-
-// Pages is a list that is read while it is iterated over. read returns at most so many items that
-// follow one of them, nil: the first ones. An error ends the list.
-func Pages[T any](after *T, read func(after *T, most int) ([]T, error)) iter.Seq2[T, error] {
+// Stream is a list that is read page by page while it is iterated over. begin begins to read it: what it
+// returns reads the next page, of at most so many items, and reports whether more may follow. An error
+// ends the list.
+func Stream[T any](begin func() func(most int) (page []T, more bool, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		behind := after
-		for most := range PageSizes() {
-			page, err := read(behind, most)
+		next := begin()
+		for most := firstPage; ; most = min(pageGrowth*most, largePage) {
+			page, more, err := next(most)
 			for i := range page {
 				if !yield(page[i], nil) {
 					return
@@ -32,14 +25,26 @@ func Pages[T any](after *T, read func(after *T, most int) ([]T, error)) iter.Seq
 			if err != nil {
 				var none T
 				yield(none, err)
+			}
+			if err != nil || !more {
 				return
 			}
-			if len(page) < most {
-				return
-			}
-			behind = &page[len(page)-1]
 		}
 	}
+}
+
+// Pages is a Stream of pages that follow each other: read returns at most so many items that follow one
+// of them, nil: the first ones.
+func Pages[T any](after *T, read func(after *T, most int) ([]T, error)) iter.Seq2[T, error] {
+	return Stream(func() func(int) ([]T, bool, error) {
+		behind := after
+		return func(most int) (page []T, more bool, err error) {
+			if page, err = read(behind, most); len(page) > 0 {
+				behind = &page[len(page)-1]
+			}
+			return page, len(page) == most, err
+		}
+	})
 }
 
 // Collect returns the first items of a list, at most so many; 0: all.
