@@ -27,6 +27,7 @@ import (
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/activity"
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/checker"
 	"github.com/bravellian/pawl/internal/engine"
@@ -102,10 +103,12 @@ func New(db DB, opts Options) (*Pawl, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, fmt.Errorf("pawl: options: %w", err)
 	}
-	p := &Pawl{workers: registry.New(own, opts.Logger), db: own, opts: opts, log: engine.Logger(opts.Logger)}
+	counts := activity.New()
+	p := &Pawl{workers: registry.New(own, opts.Logger, counts), db: own, opts: opts, log: engine.Logger(opts.Logger)}
 	p.components = p.assemble()
+	p.components.Observe(counts.Observer())
 	p.checker = checker.New(checker.Config{
-		DB: own, LoopStatus: p.components.Status, Life: &p.life, Ends: opts.StopWhenEmpty, Unhandled: p.components.Unhandled, Options: opts.Health,
+		DB: own, LoopStatus: p.components.Status, Life: &p.life, Ends: opts.StopWhenEmpty, Options: opts.Health,
 	})
 	return p, nil
 }
@@ -135,6 +138,7 @@ func (p *Pawl) assemble() worker.Components {
 		{Status: func() []worker.LoopStatus { return []worker.LoopStatus{p.scheduling.Status("scheduler")} }},
 		joins, timers, jobs, leases,
 		{Status: p.workers.Status},
+		{Cleanup: worker.NewCleanup("activity", "activity", p.log, func(ctx context.Context) (int64, error) { return activity.CleanUp(ctx, db) })},
 		{Cleanup: worker.NewCleanup("audit", "the audit trail", p.log, func(ctx context.Context) (int64, error) { return audit.CleanUp(ctx, db) })},
 	}
 }

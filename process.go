@@ -18,5 +18,6 @@ func (p *Pawl) slice(ctx context.Context, t worker.TimeSlice) error {
 	p.workers.Show(ctx, p.self())
 	scheduler := p.scheduler()
 	scheduler.Dispatch(ctx)
+	defer p.workers.Record(context.WithoutCancel(ctx))
 	return scheduler.Beside(ctx, func(ctx context.Context) error { return p.components.RunSlice(ctx, t) })
 }

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,7 +67,8 @@ func (e *examination) checks() []engine.Examination {
 	}
 	return append(all, []engine.Examination{
 		{Name: "workers", Examine: e.checkWorkers}, {Name: "queues", Examine: e.checkQueues}, {Name: "claims", Examine: e.checkClaims},
-		{Name: "schedule", Examine: e.checkSchedule}, {Name: "inbox", Examine: e.checkInbox}, {Name: "leases", Examine: e.checkLeases},
+		{Name: "schedule", Examine: e.checkSchedule}, {Name: "work", Examine: e.checkWork},
+		{Name: "inbox", Examine: e.checkInbox}, {Name: "leases", Examine: e.checkLeases},
 		{Name: "places", Examine: e.checkPlaces, FixesInPages: true}, {Name: "order", Examine: e.checkOrder}, {Name: "joins", Examine: e.checkJoins, FixesInPages: true},
 	}...)
 }
@@ -84,7 +86,7 @@ func (e *examination) run(ctx context.Context, c engine.Examination) ([]health.F
 		found = append(found, e.failure(limited, c.Name, err))
 	}
 	for i := range found {
-		found[i].Code = c.Name
+		found[i].Code = cmp.Or(found[i].Code, c.Name)
 	}
 	return found, err
 }

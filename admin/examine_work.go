@@ -7,6 +7,7 @@ import (
 
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/checker"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/inspect"
@@ -38,6 +39,11 @@ func (e *examination) checkClaims(ctx context.Context) ([]health.Finding, error)
 		return one(health.OK, fmt.Sprintf("no message is claimed whose lease has been over for %v", overdue), ""), nil
 	}
 	return one(health.Warning, fmt.Sprintf("%d messages are claimed although their leases are over, the first for %s, and nobody puts them back", expired.Messages, e.ago(expired.Since)), runWorkers), nil
+}
+
+// checkWork finds work that nobody does and work that fails, as a health check from outside does.
+func (e *examination) checkWork(ctx context.Context) ([]health.Finding, error) {
+	return checker.Work(ctx, e.db, health.Options{}), nil
 }
 
 // checkSchedule finds timers and jobs that are overdue.

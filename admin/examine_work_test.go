@@ -9,6 +9,7 @@ import (
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/activity"
 	"github.com/bravellian/pawl/internal/registry"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/test/parts"
@@ -36,7 +37,7 @@ func (f *examineFixture) enqueue(n int) int64 {
 func TestExamineWorkers(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
-		r := registry.New(f.db.DB, quiet())
+		r := registry.New(f.db.DB, quiet(), activity.New())
 		r.Show(f.ctx(), registry.Self{Name: "mailer"})
 		wantFinding(t, f.examine(), "workers", health.OK, "1 workers show that they are alive", "")
 		f.exec("UPDATE {worker_process} SET heartbeat_at = {-2h}, expires_at = {-1h}")
@@ -60,7 +61,7 @@ func TestExamineLostQueue(t *testing.T) {
 		wantFinding(t, f.examine(), "queues", health.Problem, `1 messages wait in 1 queues that the database does not know, so that no worker claims them: of topics "mail"`, "Start a worker")
 		f.admin().Examine(f.ctx(), admin.ExamineOptions{Fix: true})
 		wantFinding(t, f.examine(), "queues", health.Problem, "1 messages wait", "Start a worker") // its name cannot be guessed
-		registry.New(f.db.DB, quiet()).Show(f.ctx(), registry.Self{Name: "mailer", Queues: []string{"nobody's"}})
+		registry.New(f.db.DB, quiet(), activity.New()).Show(f.ctx(), registry.Self{Name: "mailer", Queues: []string{"nobody's"}})
 		f.withoutTrail()
 		wantFinding(t, f.examine(), "queues", health.Problem, "1 messages wait", "Start a worker")
 		f.admin().Examine(f.ctx(), admin.ExamineOptions{Fix: true})

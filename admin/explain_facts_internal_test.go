@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 func TestWhen(t *testing.T) {
@@ -23,7 +25,7 @@ func TestWhen(t *testing.T) {
 
 func TestQuoted(t *testing.T) {
 	for s, want := range map[string]string{"a.b/c:1": "a.b/c:1", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "-x": "'-x'", "$HOME": "'$HOME'", "ü": "'ü'"} {
-		if got := quoted(s); got != want {
+		if got := engine.Quoted(s); got != want {
 			t.Errorf("%q is %s, want %s", s, got, want)
 		}
 	}

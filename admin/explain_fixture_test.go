@@ -10,6 +10,7 @@ import (
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/activity"
 	"github.com/bravellian/pawl/internal/registry"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/outbox"
@@ -57,7 +58,7 @@ func (f *explainFixture) now() time.Time { return time.Now().Add(f.ahead) }
 // worker lists a live process that handles topics of a queue.
 func (f *explainFixture) worker(name, queue string, topics ...string) *registry.Registry {
 	f.t.Helper()
-	r := registry.New(f.db.DB, quiet())
+	r := registry.New(f.db.DB, quiet(), activity.New())
 	r.Show(f.ctx(), registry.Self{Name: name, Queues: []string{queue}, Topics: topics, Concurrency: 4, InFlight: func() int64 { return 3 }})
 	return r
 }

@@ -46,7 +46,7 @@ func (e *explainer) inboxBlocker(m *inbox.Info, queued *Explanation) health.Find
 	case inbox.Done:
 		return blocker(codeInboxDone, fmt.Sprintf("It was processed at %s.", e.when(m.ProcessedAt)), "")
 	case inbox.Dead:
-		return blocker(codeInboxDead, fmt.Sprintf("It was given up after %s%s", engine.Several(int64(m.Attempts), "attempt"), stop(after(m.LastError))), fmt.Sprintf("pawl inbox revive %s %s", quoted(m.Source), quoted(m.MessageID)))
+		return blocker(codeInboxDead, fmt.Sprintf("It was given up after %s%s", engine.Several(int64(m.Attempts), "attempt"), stop(after(m.LastError))), fmt.Sprintf("pawl inbox revive %s %s", engine.Quoted(m.Source), engine.Quoted(m.MessageID)))
 	case inbox.Processing:
 		if m.LockedUntil.After(e.now) {
 			return blocker(codeInboxProcessing, fmt.Sprintf("Attempt %d is under way, with a lease until %s unless extended.", m.Attempts, e.when(m.LockedUntil)), "")

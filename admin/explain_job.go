@@ -31,7 +31,7 @@ func (e *explainer) job(ctx context.Context, name string) (*Explanation, error) 
 }
 
 func (e *explainer) removed(ctx context.Context, name string, last *job.Run) (*Explanation, error) {
-	x := &Explanation{Kind: Job, ID: name, Finding: blocker(codeJobRemoved, "There is no job of this name any more, only the history of one.", "pawl jobs runs "+quoted(name))}
+	x := &Explanation{Kind: Job, ID: name, Finding: blocker(codeJobRemoved, "There is no job of this name any more, only the history of one.", "pawl jobs runs "+engine.Quoted(name))}
 	run, err := e.explainRun(ctx, last)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (e *explainer) jobFacts(j *job.Info) (f health.Facts) {
 
 // nextRun returns when the job's next run is made, or why none is.
 func (e *explainer) nextRun(j *job.Info) health.Finding {
-	due, name := j.Due(), quoted(j.Name)
+	due, name := j.Due(), engine.Quoted(j.Name)
 	switch {
 	case !j.Enabled:
 		return blocker(codeJobDisabled, fmt.Sprintf("It is disabled, last changed at %s.", e.when(j.UpdatedAt)), "pawl jobs enable "+name)
@@ -184,13 +184,13 @@ func (e *explainer) runState(r *job.Run) health.Finding {
 	case job.Cancelled:
 		return blocker(codeRunCancelled, fmt.Sprintf("The run %s was cancelled, or given up after it failed, at %s%s", of, e.when(r.EndedAt), stop(after(r.LastError))), "")
 	case job.Skipped:
-		return blocker(codeRunSkipped, fmt.Sprintf("There was no run %s: an earlier one was not over, and the job says that it is skipped then.", of), "to have it run now: pawl jobs run "+quoted(r.Job))
+		return blocker(codeRunSkipped, fmt.Sprintf("There was no run %s: an earlier one was not over, and the job says that it is skipped then.", of), "to have it run now: pawl jobs run "+engine.Quoted(r.Job))
 	case job.Missed:
 		times := "that time"
 		if r.Missed > 1 {
 			times = fmt.Sprintf("%d times from then on", r.Missed)
 		}
-		return blocker(codeRunMissed, fmt.Sprintf("There was no run %s: no scheduler was running, and the job's misfire policy leaves out %s.", of, times), "to have it run now: pawl jobs run "+quoted(r.Job))
+		return blocker(codeRunMissed, fmt.Sprintf("There was no run %s: no scheduler was running, and the job's misfire policy leaves out %s.", of, times), "to have it run now: pawl jobs run "+engine.Quoted(r.Job))
 	}
 	return blocker(codeRunUnknown, fmt.Sprintf("How the run %s ended is not known: its message is gone.", of), "")
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/activity"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/registry"
 	"github.com/bravellian/pawl/internal/test/dbtest"
@@ -96,7 +97,7 @@ func TestExplainOverdueHandler(t *testing.T) {
 		f := openExplain(t, e)
 		f.enqueue(outbox.Message{})
 		f.enqueue(outbox.Message{})
-		w := registry.New(f.db.DB, quiet())
+		w := registry.New(f.db.DB, quiet(), activity.New())
 		msgs := f.claimAs(outbox.OwnerToken(w.Tag().NewOwnerToken()), leaseTime)
 		w.Show(f.ctx(), registry.Self{Name: "mine", Queues: []string{"default"}, Topics: []string{"t"}, Overdue: func() []int64 { return []int64{int64(msgs[1].Position)} }})
 		f.says(f.explain(msgs[1].ID.String(), "handler_overdue"), "by worker mine")

@@ -2,9 +2,9 @@ package admin
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/pause"
 )
 
@@ -41,16 +41,16 @@ func (e *explainer) noWorker(queue, topic string) (health.Finding, bool) {
 func (e *explainer) pausedAt(queue, topic string, parked bool) (blockers []health.Finding) {
 	for _, p := range e.pauses {
 		if p.Kind == pause.Queue && p.Name == queue {
-			blockers = append(blockers, blocker(codeQueuePaused, "Its queue is paused: "+e.pauseText(&p), fmt.Sprintf("pawl resume queue %s", quoted(queue))))
+			blockers = append(blockers, blocker(codeQueuePaused, "Its queue is paused: "+e.pauseText(&p), fmt.Sprintf("pawl resume queue %s", engine.Quoted(queue))))
 		}
 	}
 	for _, p := range e.pauses {
 		switch {
 		case p.Kind != pause.Topic || p.Name != topic:
 		case !p.Ending:
-			blockers = append(blockers, blocker(codeTopicPaused, "Its topic is paused: "+e.pauseText(&p), fmt.Sprintf("pawl resume topic %s", quoted(topic))))
+			blockers = append(blockers, blocker(codeTopicPaused, "Its topic is paused: "+e.pauseText(&p), fmt.Sprintf("pawl resume topic %s", engine.Quoted(topic))))
 		case parked:
-			blockers = append(blockers, blocker(codeTopicResuming, "The pause of its topic ended, and it is being brought back to its queue, by whoever resumed or by the next worker.", fmt.Sprintf("pawl resume topic %s", quoted(topic))))
+			blockers = append(blockers, blocker(codeTopicResuming, "The pause of its topic ended, and it is being brought back to its queue, by whoever resumed or by the next worker.", fmt.Sprintf("pawl resume topic %s", engine.Quoted(topic))))
 		}
 	}
 	return blockers
@@ -59,15 +59,4 @@ func (e *explainer) pausedAt(queue, topic string, parked bool) (blockers []healt
 func (e *explainer) pauseText(p *pause.Pause) string {
 	text := fmt.Sprintf("%q, by %s since %s", p.Name, p.Actor, e.when(p.Since))
 	return text + after(p.Reason) + "."
-}
-
-// quoted returns s as one word of a shell's command line.
-func quoted(s string) string {
-	safe := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@%+,=", r)
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !safe(r) }) < 0 && s[0] != '-' {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/activity"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/registry"
 	"github.com/bravellian/pawl/internal/test/dbtest"
@@ -85,7 +86,7 @@ func TestWorkerListed(t *testing.T) {
 
 // registry is a process's registry, which runs until stop.
 func (f *fixture) registry(db engine.DB, self registry.Self) (r *registry.Registry, stop func()) {
-	r = registry.New(db, slog.New(slog.DiscardHandler))
+	r = registry.New(db, slog.New(slog.DiscardHandler), activity.New())
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { r.Run(ctx, self) })
@@ -197,7 +198,7 @@ func TestWorkerShared(t *testing.T) {
 			if op == "worker/heartbeat" {
 				beats.Add(1)
 			}
-		}}, slog.New(slog.DiscardHandler))
+		}}, slog.New(slog.DiscardHandler), activity.New())
 		away.Store(true)
 		r.Show(f.ctx(), registry.Self{Name: "w"})
 		away.Store(false)

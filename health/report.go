@@ -83,6 +83,14 @@ type Options struct {
 	// default 2 minutes. What a database that hangs can take, time-outs and pauses
 	// included, is less, unless its statement timeout is longer than 30 s.
 	Stalled time.Duration
+	// Unhandled is for how long messages may wait that no live worker has a handler for, default 5
+	// minutes: until then they are a warning.
+	Unhandled time.Duration
+	// FailingShare and FailingAttempts are what makes a topic whose attempts fail more often than
+	// they succeed a problem: the share of attempts that failed, 0 … 1, default 0.8, and how many
+	// did, default 20. Until then it is a warning.
+	FailingShare    float64
+	FailingAttempts int
 	// Queues are whose waiting work counts; nil: all of the database, whoever
 	// serves them.
 	Queues []string

@@ -206,7 +206,6 @@ func (r *registry) slotsOf(topic string) *worker.Slots {
 type unhandledTopic struct {
 	times  int
 	warned time.Time
-	last   time.Time
 }
 
 // recordMissing returns the delay for such a message, growing from a second to a minute, and
@@ -220,7 +219,6 @@ func (r *registry) recordMissing(topic string, now time.Time) (delay time.Durati
 		r.missing[topic] = m
 	}
 	m.times++
-	m.last = now
 	if warn = now.Sub(m.warned) >= time.Minute; warn {
 		m.warned = now
 	}

@@ -187,7 +187,7 @@ func (o *Outbox) items(d *delivery) []worker.Item[*Message] {
 // item converts a message for the loop.
 func item(m *Message) worker.Item[*Message] {
 	return worker.Item[*Message]{
-		ID: int64(m.Position), Topic: m.Topic, MessageID: &m.ID, Retry: m.RetryCount, Since: m.since(), Scheduled: !m.Due.IsZero(), Body: m,
+		ID: int64(m.Position), Topic: m.Topic, MessageID: &m.ID, Retry: m.RetryCount, Created: m.CreatedAt, Since: m.since(), Scheduled: !m.Due.IsZero(), Body: m,
 	}
 }
 

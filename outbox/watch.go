@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"sync/atomic"
-	"time"
 
 	"github.com/bravellian/pawl/internal/worker"
 )
@@ -66,25 +65,6 @@ func (o *Outbox) allConcurrency() int {
 // concurrency returns how many handlers of a queue run at once.
 func (o *Outbox) concurrency(queue string) int {
 	return cmp.Or(max(o.opts.QueueConcurrency[queue], 0), max(o.opts.Concurrency, 0), worker.DefaultConcurrency)
-}
-
-// unhandledFor is longer than messages of a topic without handler stay away.
-const unhandledFor = 2 * time.Minute
-
-// unhandled returns the topics whose messages this process claimed recently without a
-// handler for them, in order.
-func (o *Outbox) unhandled() []string {
-	r := &o.handlers
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	var topics []string
-	for topic, m := range r.missing {
-		if time.Since(m.last) < unhandledFor {
-			topics = append(topics, topic)
-		}
-	}
-	slices.Sort(topics)
-	return topics
 }
 
 func (o *Outbox) statsOf(queue string) *worker.Stats {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/activity"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/registry"
 	"github.com/bravellian/pawl/internal/test/dbtest"
@@ -277,7 +278,7 @@ func TestRatesOfTopics(t *testing.T) {
 func TestHandledByPattern(t *testing.T) {
 	f := openEmpty(t)
 	f.check2(f.Outbox.Enqueue(f.ctx(), messageOf("mail")))
-	registry.New(f.db, nil).Show(f.ctx(), registry.Self{Name: "postman", Queues: []string{"letters"}, Topics: []string{"ma*"}})
+	registry.New(f.db, nil, activity.New()).Show(f.ctx(), registry.Self{Name: "postman", Queues: []string{"letters"}, Topics: []string{"ma*"}})
 	_, body, _ := get(t, serve(t, ui.Of(f.Pawl), ui.Options{}), "topics")
 	for name, handled := range map[string]bool{"mail": true, "ma*": true, "letters": true, "default": false} {
 		_, row, _ := strings.Cut(body, ">"+name+"</a>")

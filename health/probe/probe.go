@@ -24,7 +24,8 @@ type Options struct {
 //	/livez   reports whether the loops of this process run. Queries no database.
 //	/readyz  reports all checks; 503 also while this process stops.
 //
-// The status is 200, or 503 if there is a problem; warnings are none. "?verbose" lists all
+// The status is 200, or 503 if there is a problem; warnings are none, and neither is here what goes
+// wrong in handlers of whichever process (failing, unhandled). "?verbose" lists all
 // findings also then, "?exclude=NAME" leaves out those of a code or kind and may be
 // repeated, and "?format=json", or an Accept header that prefers it, selects JSON.
 // The texts name queues, topics and hosts: do not serve them to the public.
@@ -40,7 +41,7 @@ func Handler(src health.Source, o Options) http.Handler {
 		if err != nil { // no answer would count as 200
 			report = health.NewReport([]health.Finding{{Code: "process", Level: health.Problem, Summary: err.Error()}})
 		}
-		serve(w, r, "readyz", report)
+		serve(w, r, "readyz", inService(report))
 	})
 	return mux
 }

@@ -85,6 +85,17 @@ func TestProbes(t *testing.T) {
 }
 
 // D-110: for programs.
+// D-573: handlers that fail take no process out of service.
+func TestFailingHandlersAreNoOutage(t *testing.T) {
+	failing := health.Finding{Code: "failing/mail", Level: health.Problem, Summary: "mail: 100 % of 34 attempts failed"}
+	unhandled := health.Finding{Code: "unhandled/old", Level: health.Problem, Summary: "50 messages of old"}
+	w := httptest.NewRecorder()
+	probe.Handler(&source{ready: report(good, failing, unhandled)}, probe.Options{}).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/readyz?verbose", nil))
+	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "[!]failing/mail warning: mail: 100 %") {
+		t.Errorf("%d: %s", w.Code, w.Body)
+	}
+}
+
 func TestProbesAsJSON(t *testing.T) {
 	h := probe.Handler(&source{ready: report(good, bad)}, probe.Options{})
 	for url, accept := range map[string]string{"/readyz?format=json": "", "/readyz": "text/html, application/json;q=0.9, */*;q=0.1", "/readyz?exclude=other": "application/json"} {

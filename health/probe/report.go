@@ -2,6 +2,7 @@ package probe
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bravellian/pawl/health"
@@ -31,6 +32,18 @@ func without(r health.Report, names []string) (health.Report, []string) {
 		}
 	}
 	return health.NewReport(left), unknown
+}
+
+// inService returns the report with failing handlers and missing ones as warnings: any process would
+// say so, and taking them all out of service ends what does work.
+func inService(r health.Report) health.Report {
+	found := slices.Clone(r.Findings)
+	for i := range found {
+		if kind, _, _ := strings.Cut(found[i].Code, "/"); kind == "failing" || kind == "unhandled" {
+			found[i].Level = min(found[i].Level, health.Warning)
+		}
+	}
+	return health.NewReport(found)
 }
 
 // text returns a report as plain text, a line for each finding. If there is no problem, it

@@ -21,7 +21,8 @@ import (
 func Validate(o *health.Options) error {
 	return cmp.Or(
 		engine.CheckOption("Timeout", o.Timeout, 1, 0), engine.CheckOption("Waiting", o.Waiting, 1, 0), engine.CheckOption("Busy", o.Busy, 1, 0),
-		engine.CheckOption("Failing", o.Failing, 1, 0), engine.CheckOption("Stalled", o.Stalled, 1, 0),
+		engine.CheckOption("Failing", o.Failing, 1, 0), engine.CheckOption("Stalled", o.Stalled, 1, 0), engine.CheckOption("Unhandled", o.Unhandled, 1, 0),
+		engine.CheckOption("FailingShare", o.FailingShare, 0, 1), engine.CheckOption("FailingAttempts", o.FailingAttempts, 1, 0),
 	)
 }
 
@@ -32,6 +33,13 @@ func defaults(o *health.Options) {
 	o.Busy = max(o.Busy, o.Waiting)
 	set(&o.Failing, time.Minute)
 	set(&o.Stalled, 2*time.Minute)
+	set(&o.Unhandled, 5*time.Minute)
+	if o.FailingShare <= 0 {
+		o.FailingShare = 0.8
+	}
+	if o.FailingAttempts <= 0 {
+		o.FailingAttempts = 20
+	}
 }
 
 func set(d *time.Duration, def time.Duration) {
@@ -50,9 +58,6 @@ type Config struct {
 	// Ends says that loops may end by themselves, as those that stop when nothing
 	// is left.
 	Ends bool
-	// Unhandled returns the topics whose messages came here lately and were put
-	// back for want of a handler; nil: none.
-	Unhandled func() []string
 	health.Options
 }
 
@@ -93,7 +98,7 @@ func (c *Checker) Health(ctx context.Context) health.Report {
 	} else {
 		list := workers(ctx, c.cfg.DB)
 		found = append(found, c.work(ctx, list)...)
-		found = append(found, c.unhandled(ctx, list)...)
+		found = append(found, users(ctx, c.cfg.DB, list, &c.cfg.Options)...)
 		found = append(found, bulk(ctx, c.cfg.DB, list, &c.cfg.Options)...)
 		found = append(found, aside(ctx, c.cfg.DB)...)
 	}

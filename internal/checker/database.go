@@ -144,7 +144,7 @@ const maxCounted = 100
 // aside reports on messages that nobody is to claim. They are no problem: it is for people
 // to decide about them.
 func aside(ctx context.Context, db engine.DB) []health.Finding {
-	return []health.Finding{paused(ctx, db), stuck(ctx, db), failed(ctx, db)}
+	return []health.Finding{paused(ctx, db), stuck(ctx, db)}
 }
 
 // stuck warns of messages of the inbox that were begun and not ended (D-55).
@@ -159,21 +159,6 @@ func stuck(ctx context.Context, db engine.DB) health.Finding {
 	}
 	text := fmt.Sprintf("%s %s of the inbox %s being processed and not heard of for over an hour", engine.AtLeast(n, more), engine.Plural(n, "message"), are(n))
 	return warn("inbox", text, "pawl inbox ls --stuck", fact("count", n), fact("more", more))
-}
-
-// failed reports how many messages failed for good.
-func failed(ctx context.Context, db engine.DB) health.Finding {
-	counts, err := inspect.Counts(ctx, db, 0, maxCounted+1)
-	if err != nil {
-		return warn("failed", "could not be counted: "+cause(ctx, err, 0), "")
-	}
-	n, more := min(counts.MessagesFailed, maxCounted), counts.MessagesFailed > maxCounted
-	if n == 0 {
-		return ok("failed", "no message has failed for good", fact("count", n))
-	}
-	f := ok("failed", engine.AtLeast(n, more)+" "+engine.Plural(n, "message")+" failed for good", fact("count", n), fact("more", more))
-	f.NextStep = "pawl ls --failed"
-	return f
 }
 
 // because is a reason in one line that is no longer than the rest of a finding.

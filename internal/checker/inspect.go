@@ -19,18 +19,30 @@ func Inspect(ctx context.Context, db engine.DB, o health.Options) health.Report 
 	found, usable := database(ctx, db, nil)
 	if usable {
 		list := workers(ctx, db)
-		lines, err := inspect.Waiting(ctx, db, o.Queues, o.Waiting)
-		found = append(found, judged(ctx, lines, err, &o, func(l *inspect.Line) health.Finding {
-			all, err := list()
-			if err != nil {
-				return problem("waiting", "the workers could not be looked up: "+cause(ctx, err, 0), "")
-			}
-			return inspectLine(l, servers(all, l), &o)
-		})...)
+		found = append(found, work(ctx, db, list, &o)...)
 		found = append(found, bulk(ctx, db, list, &o)...)
 		found = append(found, aside(ctx, db)...)
 	}
 	return health.NewReport(found)
+}
+
+// Work reports, once, whether work is done: what waits that nobody claims, and what goes wrong in
+// handling it.
+func Work(ctx context.Context, db engine.DB, o health.Options) []health.Finding {
+	defaults(&o)
+	return work(ctx, db, workers(ctx, db), &o)
+}
+
+func work(ctx context.Context, db engine.DB, list listing, o *health.Options) []health.Finding {
+	lines, err := inspect.Waiting(ctx, db, o.Queues, o.Waiting)
+	found := judged(ctx, lines, err, o, func(l *inspect.Line) health.Finding {
+		all, err := list()
+		if err != nil {
+			return problem("waiting", "the workers could not be looked up: "+cause(ctx, err, 0), "")
+		}
+		return inspectLine(l, servers(all, l), o)
+	})
+	return append(found, users(ctx, db, list, o)...)
 }
 
 // inspectLine gives the benefit of the doubt, with a warning, wherever somebody shows

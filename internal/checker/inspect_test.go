@@ -7,6 +7,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/activity"
 	"github.com/bravellian/pawl/internal/checker"
 	"github.com/bravellian/pawl/internal/registry"
 	"github.com/bravellian/pawl/internal/test/dbtest"
@@ -35,13 +36,13 @@ func TestInspect(t *testing.T) {
 		wants("waiting/queue/default", health.Problem, "no worker of this queue is alive")
 		wants("waiting/timers", health.Problem, "no worker is alive")
 
-		other := registry.New(f.db, quiet())
+		other := registry.New(f.db, quiet(), activity.New())
 		other.Show(f.ctx(), registry.Self{Name: "elsewhere:1", Queues: []string{"mail"}})
 		wants("waiting/queue/default", health.Problem, "no worker of this queue is alive")
 		wants("waiting/timers", health.Warning, "elsewhere:1")
 		other.Leave(f.ctx())
 
-		this := registry.New(f.db, quiet())
+		this := registry.New(f.db, quiet(), activity.New())
 		this.Show(f.ctx(), registry.Self{Name: "host:17", Queues: []string{"default"}})
 		wants("waiting/queue/default", health.Warning, "host:17")
 		this.Leave(f.ctx())
@@ -61,7 +62,7 @@ func TestInspect(t *testing.T) {
 func TestInspectWhoSharesItsTime(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e, pawl.Options{})
-		registry.New(f.db, quiet()).Show(f.ctx(), registry.Self{Name: "fleet:1", Queues: []string{"default"}})
+		registry.New(f.db, quiet(), activity.New()).Show(f.ctx(), registry.Self{Name: "fleet:1", Queues: []string{"default"}})
 		f.db.Pass(10 * time.Millisecond)
 		f.enqueue(outbox.Message{})
 		f.db.Pass(10 * time.Millisecond)

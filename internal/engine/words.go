@@ -89,3 +89,14 @@ func units(d, large time.Duration, unit string, small time.Duration, smallUnit s
 	}
 	return text
 }
+
+// Quoted returns s as one word of a shell's command line.
+func Quoted(s string) string {
+	safe := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@%+,=", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !safe(r) }) < 0 && s[0] != '-' {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

@@ -279,7 +279,7 @@ func TestRefused(t *testing.T) {
 // database. A migration that adds one has to say which.
 func TestTablesAreThoseOfTheSchema(t *testing.T) {
 	t.Parallel()
-	own := strings.Fields("generation outbox_sequence lease_waiter audit_trail worker_process move move_table pawl_schema pawl_object")
+	own := strings.Fields("generation outbox_sequence lease_waiter activity audit_trail worker_process move move_table pawl_schema pawl_object")
 	for name, openDB := range map[string]func(testing.TB) dbtest.Database{"sqlite": dbtest.OpenSQLite, "postgres": dbtest.OpenPostgres} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/bravellian/pawl/internal/activity"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/topics"
@@ -80,6 +81,7 @@ type Self struct {
 type Registry struct {
 	db      engine.DB
 	log     *slog.Logger
+	counts  *activity.Counters
 	id      [16]byte
 	host    string
 	built   func() string // the program's version, which is expensive to read
@@ -88,17 +90,18 @@ type Registry struct {
 	mu       sync.Mutex
 	listedAt time.Time // when Show last wrote this process's entry
 	listed   bool
+	recorded time.Time // when what was counted was last written
 }
 
-// New returns the list of a database.
-func New(db engine.DB, log *slog.Logger) *Registry {
+// New returns the list of a database. What counts has is written with the heartbeats.
+func New(db engine.DB, log *slog.Logger, counts *activity.Counters) *Registry {
 	host := engine.HostName()
-	return &Registry{db: db, log: engine.Logger(log), id: uuid.Must(uuid.NewV7()), host: host, built: sync.OnceValue(version)}
+	return &Registry{db: db, log: engine.Logger(log), counts: counts, id: uuid.Must(uuid.NewV7()), host: host, built: sync.OnceValue(version)}
 }
 
 // Run keeps this process in the list until ctx ends. It survives outages of the database.
 func (r *Registry) Run(ctx context.Context, self Self) {
-	worker.Every(ctx, &r.tracker, heartbeatEvery, func(ctx context.Context) error {
+	worker.Every(ctx, &r.tracker, heartbeatEvery, r.counts.Trouble(), func(ctx context.Context) error {
 		err := r.beat(ctx, &self, false)
 		if err != nil && ctx.Err() == nil {
 			r.log.WarnContext(ctx, "could not show that this worker is alive, will retry", "error", err)
@@ -137,13 +140,43 @@ func (r *Registry) beat(ctx context.Context, self *Self, shared bool) error {
 		overdue = self.Overdue()
 		overdue = overdue[:min(len(overdue), maxOverdue)]
 	}
-	return r.db.Do(ctx,
+	return r.write(ctx,
 		engine.Ask(op.WorkerPrune{Age: keepCrashed}),
 		engine.Ask(op.WorkerHeartbeat{
 			ID: r.id, Name: self.Name, Host: r.host, PID: os.Getpid(), Version: r.built(), Queues: array(self.Queues), Topics: array(self.Topics),
 			Concurrency: self.Concurrency, InFlight: inFlight, Overdue: array(overdue), Shared: shared, Alive: life,
 		}),
 		engine.Ask(op.GenerationCheck{}))
+}
+
+// Record writes what this process, which works on many databases, counted, unless that was done
+// recently. Errors do not affect the work; it is tried again.
+func (r *Registry) Record(ctx context.Context) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if time.Since(r.recorded) < heartbeatEvery {
+		return
+	}
+	if err := r.write(ctx); err != nil && ctx.Err() == nil {
+		r.log.DebugContext(ctx, "could not write what was counted, will retry", "error", err)
+	}
+}
+
+// write makes the calls, and writes what was counted in the same transaction.
+func (r *Registry) write(ctx context.Context, calls ...*engine.Call) error {
+	if err := r.counts.Sync(ctx, r.db); err != nil {
+		return err
+	}
+	counts, written := r.counts.Pending()
+	if calls = append(calls, counts...); len(calls) == 0 {
+		return nil
+	}
+	err := r.db.Do(ctx, calls...)
+	if err == nil && len(counts) > 0 {
+		r.recorded = time.Now()
+		written()
+	}
+	return err
 }
 
 // Leave removes this process from the list, or gives up after a few seconds: then the entry
@@ -154,7 +187,7 @@ func (r *Registry) Leave(ctx context.Context) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.listed = false
-	if err := r.db.Do(ctx, engine.Ask(op.WorkerLeave{ID: r.id})); err != nil {
+	if err := r.write(ctx, engine.Ask(op.WorkerLeave{ID: r.id})); err != nil {
 		r.log.DebugContext(ctx, "could not leave the list of workers, the entry will expire", "error", err)
 	}
 }

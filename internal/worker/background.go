@@ -10,8 +10,9 @@ import (
 )
 
 // Every calls f at once and then every interval, until ctx ends, and reports its status on
-// tracker. After an error it waits a fifth of the interval.
-func Every(ctx context.Context, tracker *LoopTracker, interval time.Duration, f func(context.Context) error) {
+// tracker. After an error it waits a fifth of the interval. early has it call f before the interval is
+// over; nil: nothing does.
+func Every(ctx context.Context, tracker *LoopTracker, interval time.Duration, early <-chan struct{}, f func(context.Context) error) {
 	defer tracker.begin()()
 	for {
 		wait := interval
@@ -23,7 +24,18 @@ func Every(ctx context.Context, tracker *LoopTracker, interval time.Duration, f 
 		}
 		wait = engine.Jitter(wait, 0.1)
 		tracker.iterate(wait)
-		if engine.Sleep(ctx, wait) != nil {
+		first := min(wait, time.Second) // a second is early enough
+		if engine.Sleep(ctx, first) != nil {
+			return
+		}
+		timer := time.NewTimer(wait - first)
+		select {
+		case <-ctx.Done():
+		case <-early:
+		case <-timer.C:
+		}
+		timer.Stop()
+		if ctx.Err() != nil {
 			return
 		}
 	}

@@ -25,10 +25,9 @@ type Component struct {
 	Stats func() Counts
 	// Overdue returns the items whose handlers have not returned long after their time-out.
 	Overdue func() []int64
-	// Queues, Topics and Concurrency are what this process serves, and Unhandled the
-	// topics whose messages it received recently without a handler for them.
-	Queues, Topics, Unhandled func() []string
-	Concurrency               func() int
+	// Queues, Topics and Concurrency are what this process serves.
+	Queues, Topics func() []string
+	Concurrency    func() int
 	// Share replaces what the loops of this process have in common.
 	Share func(s Shared)
 	// Observe registers an observer.
@@ -82,11 +81,6 @@ func (all Components) Queues() []string {
 // Topics returns the topics that have a handler in this process.
 func (all Components) Topics() []string {
 	return collect(all, func(c *Component) func() []string { return c.Topics })
-}
-
-// Unhandled returns the topics whose messages came without a handler for them.
-func (all Components) Unhandled() []string {
-	return collect(all, func(c *Component) func() []string { return c.Unhandled })
 }
 
 func collect[T any](all Components, of func(*Component) func() []T) (list []T) {

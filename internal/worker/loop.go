@@ -18,6 +18,7 @@ type Item[M any] struct {
 	MessageID fmt.Stringer // for logs
 	Topic     string
 	Retry     int       // failed attempts so far
+	Created   time.Time // when it was enqueued
 	Since     time.Time // when it became claimable
 	Scheduled bool      // it had a due time
 	Fault     error     // why it cannot be read; it fails with this error, without being handled

@@ -46,6 +46,11 @@ type Attempt struct {
 	Took  time.Duration
 	// Scheduled is true for items that had a due time.
 	Scheduled bool
+	// Created and Since are when the item was enqueued and when it became claimable, by the
+	// database's clock.
+	Created, Since time.Time
+	// Error is what the handler returned, as it is kept with the item; empty: no error.
+	Error string
 	// Body is the item's, an *outbox.Message.
 	Body any
 }
@@ -105,7 +110,8 @@ func (l *Loop[M]) next(t *task[M], r result) (next task[M], ok bool) {
 
 // attempt returns a task's attempt, for observers.
 func (l *Loop[M]) attempt(t *task[M], r result) Attempt {
-	a := Attempt{Queue: l.cfg.Name, Topic: t.item.Topic, Outcome: r.reported, Retry: t.item.Retry, Scheduled: t.item.Scheduled, Body: t.item.Body}
+	a := Attempt{Queue: l.cfg.Name, Topic: t.item.Topic, Outcome: r.reported, Retry: t.item.Retry, Scheduled: t.item.Scheduled,
+		Created: t.item.Created, Since: t.item.Since, Error: r.text, Body: t.item.Body}
 	if !t.started.IsZero() {
 		a.Began, a.Took = t.started, time.Since(t.started)
 		if t.item.Retry == 0 && !t.item.Since.IsZero() {

@@ -28,7 +28,7 @@ import (
 	"github.com/bravellian/pawl/internal/enginekit/history"
 )
 
-//go:embed audit backlog clock doctor explain fleet generation grants health inbox job join lease macros move outbox routines schema timer views
+//go:embed activity audit backlog clock doctor explain fleet generation grants health inbox job join lease macros move outbox routines schema timer views
 var files embed.FS
 
 // Options configure a database. The zero value is right for most programs.

@@ -92,7 +92,7 @@ func TestTablesAreThoseOfTheSchema(t *testing.T) {
 		}
 		delete(tables, name)
 	}
-	own := strings.Fields("generation lease_waiter audit_trail worker_process move move_table")
+	own := strings.Fields("generation lease_waiter activity audit_trail worker_process move move_table")
 	for name := range tables {
 		if !slices.Contains(own, name) {
 			t.Errorf("table %s is neither moved nor the database's own", name)

@@ -1,6 +1,7 @@
 -- A viewer reads everything, payloads included, and changes nothing.
 GRANT EXECUTE ON pawl.generation_look TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_dead_count TO [$(role)];
+GRANT SELECT ON pawl.activity TO [$(role)];
 GRANT SELECT ON pawl.audit_trail TO [$(role)];
 GRANT SELECT ON pawl.generation TO [$(role)];
 GRANT SELECT ON pawl.inbox TO [$(role)];

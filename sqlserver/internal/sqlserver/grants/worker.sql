@@ -1,5 +1,6 @@
 -- A worker does all that Run and the components do: enqueue, claim, settle, schedule,
 -- take leases, work off bulk acts, clean up. It does not pause, limit, start or stop bulk acts, change the audit trail or the schema.
+GRANT DELETE ON pawl.activity TO [$(role)];
 GRANT DELETE ON pawl.inbox TO [$(role)];
 GRANT DELETE ON pawl.job_run TO [$(role)];
 GRANT DELETE ON pawl.outbox_bulk TO [$(role)];
@@ -124,7 +125,9 @@ GRANT EXECUTE ON pawl.timer_reap_expired TO [$(role)];
 GRANT EXECUTE ON pawl.timer_reschedule TO [$(role)];
 GRANT EXECUTE ON pawl.timer_schedule TO [$(role)];
 GRANT EXECUTE ON pawl.timer_schedule_rows TO [$(role)];
+GRANT INSERT ON pawl.activity TO [$(role)];
 GRANT INSERT ON pawl.worker_process TO [$(role)];
+GRANT SELECT ON pawl.activity TO [$(role)];
 GRANT SELECT ON pawl.generation TO [$(role)];
 GRANT SELECT ON pawl.inbox TO [$(role)];
 GRANT SELECT ON pawl.inbox_messages TO [$(role)];
@@ -166,6 +169,7 @@ GRANT SELECT ON pawl.timers TO [$(role)];
 GRANT SELECT ON pawl.worker_process TO [$(role)];
 GRANT UPDATE (completed_steps, failed_steps, last_updated_utc, status) ON pawl.outbox_join TO [$(role)];
 GRANT UPDATE (concurrency, expires_at, heartbeat_at, in_flight, overdue, queues, topics) ON pawl.worker_process TO [$(role)];
+GRANT UPDATE (created, done, errors, expired, failed, retried, takes, unhandled, waits) ON pawl.activity TO [$(role)];
 GRANT UPDATE (due_at, enabled, last_error, next_time, updated_at, version) ON pawl.job TO [$(role)];
 GRANT UPDATE (due_at, enabled, next_time, updated_at, version) ON pawl.job TO [$(role)];
 GRANT UPDATE (due_at, last_error) ON pawl.job TO [$(role)];

@@ -1,0 +1,98 @@
+package pawl_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/inspect"
+	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// D-570: what workers did is counted by topic and read from any process: messages enqueued, done,
+// failed and expired, attempts that failed with their commonest error, messages without a handler.
+func TestActivityIsCounted(t *testing.T) {
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		db := e.Open(t)
+		p := runOnce(t, db, func(p *pawl.Pawl) {
+			p.Handle("good", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }))
+			var n atomic.Int64
+			p.Handle("bad", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
+				if n.Add(1) == 1 {
+					return errors.New("no such customer")
+				}
+				return errors.New("dial tcp 10.0.0.7:25: i/o timeout")
+			}), outbox.HandlerOptions{Retry: &outbox.RetryPolicy{MaxAttempts: 2, Delay: func(int) time.Duration { return 0 }}})
+		}, 20, 3)
+		enqueueSome(t, p, "later", 2)
+		a := readActivity(t, db, inspect.ActivityQuery{})
+		if a.Known.IsZero() || a.More || len(a.Topics) != 4 {
+			t.Fatalf("%d topics, known from %v, more %v", len(a.Topics), a.Known, a.More)
+		}
+		bad, good, later, nobody := a.Topics[0], a.Topics[1], a.Topics[2], a.Topics[3]
+		if good.Enqueued != 20 || good.Done != 20 || good.Retried+good.Failed != 0 || good.Takes.Count() != 20 || good.Waits.Count() != 20 {
+			t.Errorf("good: %+v, %d enqueued", good.Totals, good.Enqueued)
+		}
+		if bad.Enqueued != 3 || bad.Done != 0 || bad.Retried != 3 || bad.Failed != 3 || bad.CommonestError() != "dial tcp #: i/o timeout" || bad.Takes.Count() != 6 || bad.Waits.Count() != 3 {
+			t.Errorf("bad: %+v, %d enqueued, %q", bad.Totals, bad.Enqueued, bad.CommonestError())
+		}
+		if later.Enqueued != 2 || later.Done != 0 {
+			t.Errorf("later: %+v, %d enqueued", later.Totals, later.Enqueued)
+		}
+		if nobody.Topic != "nobody" || nobody.Unhandled == 0 || nobody.Enqueued != 1 || nobody.Done+nobody.Retried != 0 {
+			t.Errorf("nobody: %+v, %d enqueued", nobody.Totals, nobody.Enqueued)
+		}
+		one := readActivity(t, db, inspect.ActivityQuery{Topic: "good", Queue: outbox.DefaultQueue, Since: 5 * time.Minute})
+		if len(one.Topics) != 1 || one.Topics[0].Done != 20 || one.Step != time.Minute || len(one.Topics[0].Steps) != 5 {
+			t.Errorf("of one topic: %d topics in steps of %v", len(one.Topics), one.Step)
+		}
+		var sum int64
+		for _, s := range one.Topics[0].Steps {
+			sum += s.Done
+		}
+		if sum != 20 {
+			t.Errorf("the steps have %d", sum)
+		}
+	})
+}
+
+// runOnce enqueues messages of topics good, bad and nobody, and works until nothing is due.
+func runOnce(t *testing.T, db dbtest.Database, handle func(*pawl.Pawl), good, bad int) *pawl.Pawl {
+	t.Helper()
+	p, err := pawl.New(db, pawl.Options{StopWhenEmpty: true, Logger: quiet()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	handle(p)
+	enqueueSome(t, p, "good", good)
+	enqueueSome(t, p, "bad", bad)
+	enqueueSome(t, p, "nobody", 1)
+	if err := p.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func enqueueSome(t *testing.T, p *pawl.Pawl, topic string, n int) {
+	t.Helper()
+	for range n {
+		if _, err := p.Outbox.Enqueue(t.Context(), outbox.Message{Topic: topic}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func readActivity(t *testing.T, db engine.DB, q inspect.ActivityQuery) inspect.Activity {
+	t.Helper()
+	a, err := inspect.ReadActivity(t.Context(), db, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+

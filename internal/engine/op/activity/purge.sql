@@ -1,0 +1,1 @@
+DELETE FROM pawl.activity WHERE grain = @grain AND minute < @before

@@ -1,0 +1,192 @@
+package inspect
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/bravellian/pawl/internal/activity"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+)
+
+const (
+	hour = 60 // minutes
+	// minutesFor is up to which length of time minutes are read; of a longer one, hours and the
+	// minutes of the hours that were not added up yet.
+	minutesFor = 6 * hour
+	maxSince   = 30 * 24 * hour
+	// steps is in how many parts a time is divided, at most.
+	steps = 60
+)
+
+// Activity is what workers did in a time that ends now.
+type Activity struct {
+	// From is when the time begins, and Known from when on workers have counted: what they did
+	// before it is not known. Zero: nothing was ever counted.
+	From, Known time.Time
+	// Step is how long each of a topic's steps is.
+	Step time.Duration
+	// Topics are those with numbers, by name and queue.
+	Topics []TopicActivity
+	// More is true if there are more messages of Enqueued that wait than were counted.
+	More bool
+}
+
+// TopicActivity is what workers did with the messages of a topic.
+type TopicActivity struct {
+	Queue, Topic string // both empty: of all topics beyond the first 200
+	activity.Totals
+	// Enqueued is how many messages were enqueued: those that ended, and those that wait or
+	// run. One that failed and was redriven is enqueued again. Messages that were cancelled or
+	// claimed by programs of their own are not among them.
+	Enqueued int64
+	// Steps are the parts of the time, oldest first; the last one is under way.
+	Steps []ActivityStep
+}
+
+// ActivityStep has the numbers of a step.
+type ActivityStep struct {
+	At time.Time // when it begins
+	activity.Totals
+	Enqueued int64
+}
+
+// ActivityQuery selects what ReadActivity returns.
+type ActivityQuery struct {
+	Since time.Duration // a minute to 30 days; 0: an hour
+	Queue string        // "": all
+	Topic string        // "": all
+}
+
+// ReadActivity returns what workers did since a time ago, by topic. Its cost grows with the number of
+// topics and workers, and not with that of messages; of those that wait it reads the newest 10 000.
+func ReadActivity(ctx context.Context, db engine.DB, q ActivityQuery) (Activity, error) {
+	if err := engine.CheckOption("since", q.Since, time.Minute, maxSince*time.Minute); err != nil {
+		return Activity{}, err
+	}
+	clock, _, err := engine.Get(ctx, db, op.ClockNow{})
+	if err != nil {
+		return Activity{}, err
+	}
+	extent, _, err := engine.Get(ctx, db, op.ActivityExtent{})
+	if err != nil {
+		return Activity{}, err
+	}
+	r := newActivityReader(clock.Now, cmp.Or(q.Since, time.Hour), &extent)
+	for _, part := range r.parts(&extent) {
+		part.Queue, part.Topic, part.Most = optional(q.Queue), optional(q.Topic), activity.MaxRows
+		if err := activity.Each(ctx, db, part, r.add); err != nil {
+			return Activity{}, err
+		}
+	}
+	waiting := op.ActivityWaiting{From: r.from, Queue: optional(q.Queue), Topic: optional(q.Topic), Runs: backlogRuns, Messages: backlogMessages}
+	amounts, err := engine.Query(ctx, db, waiting)
+	for i := range amounts {
+		a := &amounts[i]
+		r.enqueued(r.topic(a.Queue, a.Topic), a.Minute, a.N)
+		r.More = r.More || a.More
+	}
+	return r.result(), err
+}
+
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// Waits returns how many messages of a topic in a queue did not end yet, and for how long the oldest of
+// them has been there. It reads the newest messages, and so many at most.
+func Waits(ctx context.Context, db engine.DB, queue, topic string, most int64) (n int64, more bool, oldest time.Duration, err error) {
+	amounts, err := engine.Query(ctx, db, op.ActivityWaiting{Queue: &queue, Topic: &topic, Runs: most, Messages: most})
+	for i := range amounts {
+		a := &amounts[i]
+		n, more, oldest = n+a.N, more || a.More, max(oldest, Age(a.Micros))
+	}
+	return n, more, oldest, err
+}
+
+// activityReader adds up rows.
+type activityReader struct {
+	Activity
+	from, until, step int64 // minutes
+	topics            map[[2]string]*TopicActivity
+}
+
+func newActivityReader(now time.Time, since time.Duration, extent *op.ActivitySpan) *activityReader {
+	r := &activityReader{topics: map[[2]string]*TopicActivity{}}
+	r.until = now.Unix()/60 + 1
+	minutes := max(1, int64(since/time.Minute))
+	r.step = (minutes + steps - 1) / steps
+	if minutes > minutesFor { // so that no hour belongs to two steps
+		r.step = (r.step + hour - 1) / hour * hour
+		r.until = (r.until + hour - 1) / hour * hour
+	}
+	r.from = r.until - (minutes+r.step-1)/r.step*r.step
+	r.From, r.Step = at(r.from), time.Duration(r.step)*time.Minute
+	if first := min(cmp.Or(extent.FirstMinute, extent.FirstHour), cmp.Or(extent.FirstHour, extent.FirstMinute)); first > 0 {
+		r.Known = at(first)
+	}
+	return r
+}
+
+func at(minute int64) time.Time { return time.Unix(minute*60, 0).UTC() }
+
+// parts returns what is to be read.
+func (r *activityReader) parts(extent *op.ActivitySpan) []op.ActivityList {
+	if r.step%hour != 0 || extent.LastHour == 0 {
+		return []op.ActivityList{{Grain: 1, From: r.from, Until: r.until}}
+	}
+	// The last hour was perhaps not complete when it was added up.
+	return []op.ActivityList{{Grain: hour, From: r.from, Until: extent.LastHour}, {Grain: 1, From: max(r.from, extent.LastHour), Until: r.until}}
+}
+
+func (r *activityReader) topic(queue, topic string) *TopicActivity {
+	k := [2]string{topic, queue}
+	t := r.topics[k]
+	if t == nil {
+		t = &TopicActivity{Queue: queue, Topic: topic, Steps: make([]ActivityStep, (r.until-r.from)/r.step)}
+		for i := range t.Steps {
+			t.Steps[i].At = at(r.from + int64(i)*r.step)
+		}
+		r.topics[k] = t
+	}
+	return t
+}
+
+func (r *activityReader) add(row *op.Activity, n *activity.Totals) {
+	t := r.topic(row.Queue, row.Topic)
+	t.Add(n)
+	if s := r.stepAt(t, row.Minute); s != nil {
+		s.Add(n)
+	}
+	for minute, n := range n.Created {
+		r.enqueued(t, minute, n)
+	}
+}
+
+// enqueued counts messages that were enqueued in a minute.
+func (r *activityReader) enqueued(t *TopicActivity, minute, n int64) {
+	if s := r.stepAt(t, minute); s != nil {
+		t.Enqueued += n
+		s.Enqueued += n
+	}
+}
+
+func (r *activityReader) stepAt(t *TopicActivity, minute int64) *ActivityStep {
+	if minute < r.from || minute >= r.until {
+		return nil
+	}
+	return &t.Steps[(minute-r.from)/r.step]
+}
+
+func (r *activityReader) result() Activity {
+	for _, k := range slices.SortedFunc(maps.Keys(r.topics), func(a, b [2]string) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }) {
+		r.Topics = append(r.Topics, *r.topics[k])
+	}
+	return r.Activity
+}
