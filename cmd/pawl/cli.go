@@ -84,6 +84,7 @@ type cli struct {
 	Bulk         bulkCmd         `cmd:"" help:"List and stop bulk acts: what workers retry or discard at a rate."`
 	Limits       limitsCmd       `cmd:"" help:"Limit how many messages of a topic or queue run at once, or begin in a time."`
 	Backlog      backlogCmd      `cmd:"" help:"Count what is in the database, by queue, topic and state."`
+	Stats        statsCmd        `cmd:"" help:"Show what workers did, by topic: how many messages, how fast, and what failed."`
 	Workers      workersCmd      `cmd:"" help:"List the processes that work on the database."`
 	Audit        auditCmd        `cmd:"" help:"List what operators did."`
 	Joins        joinsCmd        `cmd:"" help:"List, show and cancel joins, which wait until several messages are done."`

@@ -24,18 +24,20 @@ type cell struct {
 
 // Totals are what became of messages and attempts.
 type Totals struct {
-	Done      int64     // messages handled
-	Retried   int64     // attempts that failed, with another one to come
-	Failed    int64     // messages that failed for good
-	Expired   int64     // messages that ended without an attempt
-	Unhandled int64     // times that messages were put back for want of a handler
-	Waits     Histogram // of first attempts, from when the message was due to when they began
-	Takes     Histogram // of attempts, from when they began to when they ended
+	Done      int64 `json:"done"`      // messages handled
+	Retried   int64 `json:"retried"`   // attempts that failed, with another one to come
+	Failed    int64 `json:"failed"`    // messages that failed for good
+	Expired   int64 `json:"expired"`   // messages that ended without an attempt
+	Unhandled int64 `json:"unhandled"` // times that messages were put back for want of a handler
+	// Waits are those of first attempts, from when the message was due to when they began, and
+	// Takes how long attempts ran.
+	Waits Histogram `json:"waits,omitzero"`
+	Takes Histogram `json:"takes,omitzero"`
 	// Created are the minutes in which messages were enqueued that ended meanwhile: done, failed
 	// or expired.
-	Created map[int64]int64
+	Created map[int64]int64 `json:"-"`
 	// Errors are why attempts failed, by fingerprint: the commonest few.
-	Errors map[string]int64
+	Errors map[string]int64 `json:"errors,omitempty"`
 }
 
 // maxErrors is of how many different errors a row has the number.

@@ -37,21 +37,22 @@ type Activity struct {
 
 // TopicActivity is what workers did with the messages of a topic.
 type TopicActivity struct {
-	Queue, Topic string // both empty: of all topics beyond the first 200
+	Queue string `json:"queue"` // this and Topic are empty: of all topics beyond the first 200
+	Topic string `json:"topic"`
 	activity.Totals
 	// Enqueued is how many messages were enqueued: those that ended, and those that wait or
 	// run. One that failed and was redriven is enqueued again. Messages that were cancelled or
 	// claimed by programs of their own are not among them.
-	Enqueued int64
+	Enqueued int64 `json:"enqueued"`
 	// Steps are the parts of the time, oldest first; the last one is under way.
-	Steps []ActivityStep
+	Steps []ActivityStep `json:"steps"`
 }
 
 // ActivityStep has the numbers of a step.
 type ActivityStep struct {
-	At time.Time // when it begins
+	At time.Time `json:"at"` // when it begins
 	activity.Totals
-	Enqueued int64
+	Enqueued int64 `json:"enqueued"`
 }
 
 // ActivityQuery selects what ReadActivity returns.
