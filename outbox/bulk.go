@@ -170,8 +170,10 @@ func (o *Outbox) store(ctx context.Context, action string, f *FailedFilter, tota
 	return o.Bulk(ctx, b.ID)
 }
 
-// step does the next step of an act, if one is due and no other process is doing it.
+// step does the next step of an act, if one is due and no other process is doing it. The end is
+// recorded as of who started the act: the process only works it off.
 func (o *Outbox) step(ctx context.Context, b *Bulk) (int64, error) {
+	ctx = audit.WithReason(audit.WithActor(ctx, b.Actor), b.Reason)
 	return engine.Exec(ctx, o.db, nil, op.OutboxBulkStep{ID: b.ID, Look: o.failedPage, Most: bulkStep, Note: audit.New(ctx, b.title()).Op()})
 }
 

@@ -50,6 +50,7 @@ const (
 type (
 	actorKey  struct{}
 	reasonKey struct{}
+	ownKey    struct{}
 )
 
 // WithActor returns a context whose changes are recorded as made by actor: a person, a program.
@@ -66,6 +67,10 @@ func WithReason(ctx context.Context, reason string) context.Context {
 	}
 	return context.WithValue(ctx, reasonKey{}, reason)
 }
+
+// Own returns a context whose changes are pawl's own housekeeping, which is nobody's act: they are
+// not recorded, except by the routines that only operators need.
+func Own(ctx context.Context) context.Context { return context.WithValue(ctx, ownKey{}, true) }
 
 // actor returns the actor of a context.
 func actor(ctx context.Context) string {
@@ -104,6 +109,9 @@ type Note struct {
 
 // New returns a note of an action on target, by the actor of a context.
 func New(ctx context.Context, target string) Note {
+	if ctx.Value(ownKey{}) != nil {
+		return Note{}
+	}
 	return Note{id: uuid.Must(uuid.NewV7()), actor: actor(ctx), target: cut(target, maxTarget), reason: reason(ctx)}
 }
 

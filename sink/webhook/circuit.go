@@ -11,6 +11,7 @@ import (
 
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
 )
@@ -166,7 +167,7 @@ func (c *circuits) cancel(ctx context.Context, in place, topic string, one *circ
 		return err
 	}
 	one.canceled = c.sink.now()
-	_, err := in.Timers.CancelKey(admin.WithReason(admin.WithActor(ctx, actor), "a webhook was delivered"), TimerKey+topic)
+	_, err := in.Timers.CancelKey(audit.Own(ctx), TimerKey+topic)
 	return err
 }
 

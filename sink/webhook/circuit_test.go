@@ -24,6 +24,14 @@ func (p *process) pending(topic string) bool {
 	return err == nil
 }
 
+// acts returns the audit trail.
+func (p *process) acts() []admin.Entry {
+	p.t.Helper()
+	entries, err := engine.Collect(p.Admin.Audit(p.t.Context(), admin.AuditOptions{}), 100)
+	must(p.t, err)
+	return entries
+}
+
 // paused returns the reason for which a topic is paused, "" if it is not.
 func (p *process) paused(topic string) string {
 	p.t.Helper()
@@ -97,6 +105,7 @@ func testPause(t *testing.T, e dbtest.Engine) {
 }
 
 // D-225: a delivery that succeeds cancels the timer, also that of another process.
+// D-580: that is nobody's act.
 func TestSuccessCancels(t *testing.T) { dbtest.Each(t, testSuccessCancels) }
 
 func testSuccessCancels(t *testing.T, e dbtest.Engine) {
@@ -125,6 +134,9 @@ func testSuccessCancels(t *testing.T, e dbtest.Engine) {
 	must(t, fresh.attempt("t"))
 	if p.pending("t") {
 		t.Error("the timer waits")
+	}
+	if acts := p.acts(); len(acts) != 0 {
+		t.Errorf("the trail has %+v", acts)
 	}
 }
 
@@ -212,8 +224,12 @@ func TestGone(t *testing.T) { dbtest.Each(t, testGone) }
 func testGone(t *testing.T, e dbtest.Engine) {
 	db := e.Open(t)
 	r := newReceiver(t)
-	r.answers(410, "Retry-After", "1")
+	r.answers(500)
 	p := start(t, db, Options{Endpoint: &Endpoint{URL: r.URL}})
+	if p.attempt("t") == nil || !p.pending("t") {
+		t.Fatal("no timer")
+	}
+	r.answers(410, "Retry-After", "1")
 	p.Sink.Handle("t", later())
 	id := p.enqueue(outbox.Message{Topic: "t"})
 	p.run()
@@ -223,9 +239,7 @@ func testGone(t *testing.T, e dbtest.Engine) {
 	if i := p.info(id); i.Status != outbox.Ready || i.RetryCount != 1 {
 		t.Errorf("%s after %d", i.Status, i.RetryCount)
 	}
-	entries, err := engine.Collect(p.Admin.Audit(t.Context(), admin.AuditOptions{}), 100)
-	must(t, err)
-	if len(entries) != 1 || entries[0].Actor != actor || entries[0].Action != "pause" {
+	if entries := p.acts(); len(entries) != 1 || entries[0].Actor != actor || entries[0].Action != "pause" {
 		t.Errorf("audit %+v", entries)
 	}
 }
