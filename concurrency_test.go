@@ -3,11 +3,13 @@ package pawl_test
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 )
 
@@ -50,4 +52,34 @@ func TestQueueConcurrency(t *testing.T) {
 	if most.Load() != 1 || count.Load() != 6 {
 		t.Errorf("%d of the slow at once, %d of the fast handled", most.Load(), count.Load())
 	}
+}
+
+// pooled is a database whose pool has a limit of a test's.
+type pooled struct {
+	engine.DB
+	most int
+}
+
+func (p pooled) PoolStats() engine.PoolStats { return engine.PoolStats{Max: p.most} }
+
+// D-583: Run warns once of a pool that is far too small for the handlers of all queues.
+func TestSmallPoolIsLogged(t *testing.T) {
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		for _, c := range []struct{ most, times int }{{0, 0}, {4, 1}, {5, 1}, {6, 0}, {100, 0}} {
+			var log strings.Builder
+			p, err := pawl.New(pooled{e.Open(t).DB, c.most}, pawl.Options{
+				Queues: []string{"a", "b"}, QueueConcurrency: map[string]int{"a": 30, "b": 18}, StopWhenEmpty: true,
+				Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn})),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if n := strings.Count(log.String(), "the pool of connections is small"); n != c.times || n > 0 && !strings.Contains(log.String(), "handlers=48") {
+				t.Errorf("%d connections: %q", c.most, &log)
+			}
+		}
+	})
 }

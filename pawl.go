@@ -238,6 +238,7 @@ func (p *Pawl) run(ctx context.Context) error {
 		return err
 	}
 	defer p.life.Begin(ctx)()
+	engine.WarnPool(ctx, p.log, p.db, p.components.Concurrency())
 	scheduler := p.scheduler()
 	if p.opts.StopWhenEmpty {
 		scheduler.Dispatch(ctx) // what is due is not yet in the outbox

@@ -42,10 +42,10 @@ type Options struct {
 
 // Open returns a database on a pool of its own, which connects to the server that a
 // postgres:// URL or a key=value string names. The string may hold everything that pgx
-// understands, encryption (sslmode) included, and several hosts: with
-// target_session_attrs=read-write each new connection leads to the one that takes writes. No
-// connection is made before it is needed; errors name the hosts and do not quote the string.
-// Close closes the pool.
+// understands, encryption (sslmode) included, and several hosts: with target_session_attrs=read-write
+// each new connection leads to the one that takes writes. The pool has at most 16 connections, or one
+// for each processor if that is more, unless the string has pool_max_conns. None is made before it is
+// needed; errors name the hosts and do not quote the string. Close closes the pool.
 func Open(url string, opts ...Options) (engine.DB, error) {
 	db, err := impl.Open(url, options(opts)...)
 	if err != nil {

@@ -71,10 +71,11 @@ func (s seen) look(now time.Time, firsts []op.HealthFirst) seen {
 	return s
 }
 
-// forgive begins anew: while the database is away nobody can claim.
+// forgive begins anew: while the database is away nobody can claim, and all wait.
 func (c *Checker) forgive() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.pool = poolLook{}
 	for name, s := range c.waiting {
 		c.waiting[name] = seen{s.first, time.Now(), false}
 	}

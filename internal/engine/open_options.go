@@ -35,6 +35,21 @@ type Gate interface {
 // IdleCloser is a DB that can close its idle connections.
 type IdleCloser interface{ CloseIdle() }
 
+// handlersPerConnection is how many handlers may share a connection before WarnPool warns: with the
+// default numbers of handlers and connections it is just reached.
+const handlersPerConnection = 8
+
+// WarnPool logs a warning if the pool of a database is far too small for so many handlers.
+func WarnPool(ctx context.Context, log *slog.Logger, db DB, handlers int) {
+	pooled, ok := As[Pooled](db)
+	if !ok {
+		return
+	}
+	if most := pooled.PoolStats().Max; most > 0 && handlers > most*handlersPerConnection {
+		log.WarnContext(ctx, "the pool of connections is small for so many handlers: those that use the database will wait for each other", "connections", most, "handlers", handlers)
+	}
+}
+
 // Pooled is a DB that can report on its pool of connections, without a round trip.
 type Pooled interface{ PoolStats() PoolStats }
 

@@ -26,6 +26,9 @@ func OpenURL(o engine.OpenOptions) (engine.DB, error) {
 		return nil, err
 	}
 	config.MinConns = 0
+	if o.Connections == 0 {
+		config = sized(config, o.URL)
+	}
 	config.HealthCheckPeriod = idleCheck
 	if o.Connections > 0 {
 		config.MaxConns = int32(o.Connections)

@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"net/url"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -48,4 +49,42 @@ func reach(ctx context.Context, text string, open func(string) (engine.DB, error
 	}
 	defer func() { _ = db.Close() }() // there was no connection
 	return db.CheckSchema(ctx)
+}
+
+// D-581: a pool that pawl makes has 16 connections at least, unless the URL or the opener says otherwise.
+func TestPoolSize(t *testing.T) {
+	t.Parallel()
+	usual := int32(max(16, runtime.NumCPU()))
+	for _, c := range []struct {
+		o    engine.OpenOptions
+		want int32
+	}{
+		{engine.OpenOptions{URL: "postgres://u@h/d"}, usual},
+		{engine.OpenOptions{URL: "host=h user=u dbname=d"}, usual},
+		{engine.OpenOptions{URL: "postgres://u@h/d?pool_max_conns=3"}, 3},
+		{engine.OpenOptions{URL: "host=h pool_max_conns=40"}, 40},
+		{engine.OpenOptions{URL: "postgres://u@h/d?pool_max_conns=3", Connections: 5}, 5},
+		{engine.OpenOptions{URL: "postgres://u@h/d", Connections: 5}, 5},
+	} {
+		opened, err := postgres.OpenURL(c.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := []engine.DB{opened}
+		if c.o.Connections == 0 {
+			own, err := postgres.Open(c.o.URL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, own)
+		}
+		for _, db := range all {
+			if got := db.(*postgres.DB).Pool().Config().MaxConns; got != c.want {
+				t.Errorf("%+v: %d connections", c.o, got)
+			}
+			if err := db.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
 }

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/bravellian/pawl/internal/engine"
@@ -93,7 +94,19 @@ func Open(url string, opts ...Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	return open(config, nil, opts)
+	return open(sized(config, url), nil, opts)
+}
+
+// defaultConnections is the least size of a pool whose URL has none. With pgx's default of 4 the
+// default number of handlers waits for connections most of the time: docs/drivers.md has figures.
+const defaultConnections = 16
+
+// sized gives a pool its default size, unless the URL, or the service that it names, has pool_max_conns.
+func sized(config *pgxpool.Config, url string) *pgxpool.Config {
+	if asked, err := pgx.ParseConfig(url); err == nil && asked.RuntimeParams["pool_max_conns"] == "" {
+		config.MaxConns = max(config.MaxConns, defaultConnections)
+	}
+	return config
 }
 
 // pingTimeout bounds the check of a connection that was idle: it may lead to a server that is
