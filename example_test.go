@@ -110,8 +110,8 @@ func ExamplePawl_Handle() {
 		log.Fatal(err)
 	}
 	c, err := p.Outbox.Count(ctx)
-	fmt.Println(c.Done, "done,", c.Failed, "failed,", c.Scheduled, "scheduled", err)
-	// Output: 1 done, 1 failed, 1 scheduled <nil>
+	fmt.Println(c.Done, "done,", c.Failed, "failed,", c.Retrying, "retrying", err)
+	// Output: 1 done, 1 failed, 1 retrying <nil>
 }
 
 // A batch handler gets what has come together, and returns one result for each message.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -37,6 +38,12 @@ func (f *explainFixture) lie() {
 	}
 	f.batch(3, outbox.Message{Topic: "held"})
 	f.claim(leaseTime)
+	f.batch(4, outbox.Message{Topic: "again"})
+	owner, msgs = f.claim(leaseTime)
+	for _, m := range msgs {
+		_, err := f.Outbox.WorkQueue("").AbandonAfter(f.ctx(), owner, time.Hour, errors.New("busy"), m.Position)
+		f.check(err)
+	}
 	f.batch(2, outbox.Message{Topic: "a", Priority: 7}) // two lanes of one queue are one amount
 	f.batch(4, outbox.Message{Topic: "a"})
 	f.batch(1, outbox.Message{Topic: "b"})
@@ -77,6 +84,7 @@ func TestBacklog(t *testing.T) {
 		}
 		want := []inspect.Amount{
 			{Queue: "default", Topic: "a", State: "ready", Count: 6}, {Queue: "default", Topic: "a", State: "scheduled", Count: 5},
+			{Queue: "default", Topic: "again", State: "retrying", Count: 4},
 			{Queue: "default", Topic: "b", State: "ready", Count: 1}, {Queue: "default", Topic: "bad", State: "failed", Count: 2},
 			{Queue: "default", Topic: "held", State: "in_flight", Count: 3}, {Queue: "slow", Topic: "q", State: "paused", Count: 6},
 		}
@@ -113,6 +121,27 @@ func TestBacklogBounds(t *testing.T) {
 		f.exec("UPDATE " + f.db.Table("outbox_join") + " SET status = 2")
 		if b, err = inspect.ReadBacklog(f.ctx(), f.db); err != nil || b.JoinsFailed != 1 || b.JoinsPending != 0 {
 			t.Errorf("%+v, %v", b, err)
+		}
+	})
+}
+
+// D-584: what is due later is bounded as one, whether it was scheduled or is retrying: there may be
+// more of both.
+func TestBacklogBoundsLater(t *testing.T) {
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		f := openExplain(t, e)
+		f.fillReady(10_500)
+		ready := f.db.Table("outbox_ready")
+		f.exec("UPDATE " + ready + " SET at = " + f.db.Ago(-time.Hour) + ", retry = 1")
+		for _, scheduled := range []int64{0, 10, 10_000} {
+			f.exec(fmt.Sprintf("UPDATE %s SET retry = 0 WHERE lo IN (SELECT lo FROM (SELECT lo FROM %s ORDER BY lo) x ORDER BY lo LIMIT %d)", ready, ready, scheduled))
+			b, err := inspect.ReadBacklog(f.ctx(), f.db)
+			f.check(err)
+			for state, want := range map[string]int64{"scheduled": scheduled, "retrying": 10_000 - scheduled} {
+				if n, more := inspect.Of(b.Messages, state); n != want || !more {
+					t.Errorf("%d %s, want %d, more %v", n, state, want, more)
+				}
+			}
 		}
 	})
 }

@@ -247,7 +247,7 @@ func (e *explainer) later(m *outbox.Info, p *place) (health.Finding, bool) {
 	runNow := fmt.Sprintf("to have it run now: pawl reschedule %s --now", m.ID)
 	switch {
 	case m.RetryCount > 0 && p.retryAt.Equal(p.at):
-		return blocker(codeRetry, fmt.Sprintf("It waits until %s for attempt %d: attempt %d failed%s", e.when(p.at), m.RetryCount+1, m.RetryCount, stop(after(m.LastError))), runNow), true
+		return blocker(codeRetry, fmt.Sprintf("It waits until %s for attempt %d: attempt %d failed%s", e.when(p.at), m.RetryCount+1, m.RetryCount, stop(after(m.LastError))), fmt.Sprintf("to have it run now: pawl retry %s", m.ID)), true
 	case p.join != nil:
 		f := blocker(codeAwaitsJoin, "It is the wait of a join: it becomes due when that is over.", "")
 		if p.at.Year() < never {

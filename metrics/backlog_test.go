@@ -52,6 +52,8 @@ func TestBacklog(t *testing.T) {
 		check(t, err)
 		f.enqueue(append(many(5, outbox.Message{Topic: "b"}), many(6, outbox.Message{Topic: "a", Priority: 7})...)...)
 		f.enqueue(many(7, outbox.Message{Topic: "a", Due: time.Now().Add(time.Hour)})...)
+		f.enqueue(many(9, outbox.Message{Topic: "busy", Due: time.Now().Add(time.Hour)})...) // as if they had failed once
+		f.exec("UPDATE " + f.db.Table("outbox_ready") + " SET retry = 1 WHERE n = 9")
 		f.enqueue(many(8, outbox.Message{Topic: "q", Queue: "slow"})...)
 		_, err = f.Admin.Pause(t.Context(), admin.Queue, "slow", "")
 		check(t, err)
@@ -61,19 +63,20 @@ func TestBacklog(t *testing.T) {
 		f.exec("UPDATE " + ready + " SET at = " + f.db.Earlier("at", time.Hour) + " WHERE lo = (SELECT min(lo) FROM " + ready + " r WHERE r.lane = 4828129222919567135)")
 		got := f.gather()
 		got.has(t, series{
-			`pawl_messages{queue="default",state="failed",topic="fails"}`: 2,
-			`pawl_messages{queue="default",state="paused",topic="aside"}`: 3,
-			`pawl_messages{queue="default",state="in_flight",topic="a"}`:  3,
-			`pawl_messages{queue="default",state="ready",topic="a"}`:      7,
-			`pawl_messages{queue="default",state="ready",topic="b"}`:      5,
-			`pawl_messages{queue="default",state="scheduled",topic="a"}`:  7,
-			`pawl_messages{queue="slow",state="paused",topic="q"}`:        8,
-			`pawl_joins{status="pending"}`:                                1,
-			`pawl_joins{status="completed"}`:                              0,
-			`pawl_pauses{kind="queue"}`:                                   1,
-			`pawl_pauses{kind="topic"}`:                                   1,
+			`pawl_messages{queue="default",state="failed",topic="fails"}`:  2,
+			`pawl_messages{queue="default",state="paused",topic="aside"}`:  3,
+			`pawl_messages{queue="default",state="in_flight",topic="a"}`:   3,
+			`pawl_messages{queue="default",state="ready",topic="a"}`:       7,
+			`pawl_messages{queue="default",state="ready",topic="b"}`:       5,
+			`pawl_messages{queue="default",state="scheduled",topic="a"}`:   7,
+			`pawl_messages{queue="default",state="retrying",topic="busy"}`: 9,
+			`pawl_messages{queue="slow",state="paused",topic="q"}`:         8,
+			`pawl_joins{status="pending"}`:                                 1,
+			`pawl_joins{status="completed"}`:                               0,
+			`pawl_pauses{kind="queue"}`:                                    1,
+			`pawl_pauses{kind="topic"}`:                                    1,
 		})
-		if n := len(got.of("pawl_messages")); n != 7 {
+		if n := len(got.of("pawl_messages")); n != 8 {
 			t.Errorf("there are %d numbers of messages:\n%s", n, strings.Join(got.of("pawl_messages"), "\n"))
 		}
 		of := map[string]int64{}
@@ -151,6 +154,7 @@ func TestBounds(t *testing.T) {
 			`pawl_messages{queue="default",state="ready",topic="c"}`: 100,
 			`pawl_backlog_truncated{what="ready"}`:                   1,
 			`pawl_backlog_truncated{what="scheduled"}`:               0,
+			`pawl_backlog_truncated{what="retrying"}`:                0,
 			`pawl_backlog_truncated{what="in_flight"}`:               0,
 		})
 		if n := got[`pawl_messages{queue="default",state="in_flight",topic="_rest"}`]; n != 50 {

@@ -46,7 +46,7 @@ func (c *Collector) read(ctx context.Context, db engine.DB) reading {
 	}
 	n := &r.counts
 	r.limits, r.messages, r.oldest, r.truncated = limits(), map[place]float64{}, map[pair]float64{}, map[string]bool{
-		"ready": false, "scheduled": false, "paused": false, "in_flight": false, "failed": false,
+		"ready": false, "scheduled": false, "retrying": false, "paused": false, "in_flight": false, "failed": false,
 		"joins": max(n.JoinsPending, n.JoinsCompleted, n.JoinsFailed, n.JoinsCancelled) >= runs, "timers": max(n.TimersDue, n.TimersScheduled, n.TimersExpired) >= runs,
 	}
 	for _, a := range amounts() {

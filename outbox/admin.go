@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
@@ -17,13 +19,14 @@ import (
 // Operators' actions on messages. Each change is recorded in the audit trail, in the transaction
 // that makes it; see admin.WithActor for the actor.
 
-// FailedFilter selects failed messages. The zero value selects all of them.
+// FailedFilter selects failed messages and, for Redrive, those that are retrying. The zero value
+// selects all of them.
 type FailedFilter struct {
 	IDs   []Position `json:"ids,omitempty"`   // nil: any
 	Topic string     `json:"topic,omitempty"` // "": any
 	Queue string     `json:"queue,omitempty"` // "": any
 	Error string     `json:"error,omitempty"` // part of the last error, as it is written; "": any
-	// Since and Before bound when they failed, by the database's clock; zero: any.
+	// Since and Before bound when the last attempt failed, by the database's clock; zero: any.
 	Since  time.Time `json:"since,omitzero"`
 	Before time.Time `json:"before,omitzero"`
 	Limit  int       `json:"limit,omitempty"` // 0: no limit
@@ -79,27 +82,77 @@ func (f *FailedFilter) validate() error {
 		engine.CheckText("error", f.Error, maxErrorPart, false))
 }
 
-// Redrive makes failed messages ready again: due now, no attempts counted. Messages in other
-// states are ignored. What one transaction cannot do is stored first, as is everything with a Rate:
+// Redrive makes failed messages ready again: due now, no attempts counted. Those that are retrying
+// are due now, too, and keep the attempts that they had; they come after the failed ones where there
+// is a Limit. With a Rate, which is to spare what they need, they are left to their own delays. Messages in
+// other states are ignored. What one transaction cannot do is stored first, as is everything with a Rate:
 // see Bulk. With a Rate it returns the stored act at once; processes that run the outbox work it
 // off, and without one it waits. Otherwise it returns when all is done, or with an error and how many
 // it redrove so far; then those processes do the rest of an act that is stored, unless StopBulk stops
 // it. Joins that have ended do not count them again; see FailedFilter.EndedSteps.
 func (o *Outbox) Redrive(ctx context.Context, f FailedFilter) (Bulk, error) {
-	return o.changeFailed(ctx, audit.Redrive, f, func(d op.DeadFilter, note op.Note) engine.Answering[op.Dead] {
-		return op.OutboxRedrive{DeadFilter: d, Note: note}
-	})
+	b, err := o.changeFailed(ctx, audit.Redrive, f)
+	if err != nil || b.Status != BulkDone {
+		return b, err
+	}
+	ids, err := o.retrying(ctx, &f, b.Changed)
+	if err != nil || len(ids) == 0 {
+		return b, err
+	}
+	n, err := o.eachChunk(ctx, audit.Reschedule, strings.Replace(f.target(), "failed", string(Retrying), 1), ids, dueAt(nil))
+	b.Total, b.Changed = b.Total+int64(len(ids)), b.Changed+n
+	return b, err
+}
+
+// retrying returns the messages that a filter selects of those that are retrying, oldest first,
+// when so many failed ones were changed.
+func (o *Outbox) retrying(ctx context.Context, f *FailedFilter, changed int64) (all []Position, err error) {
+	opts := ListOptions{Status: Retrying, Topic: f.Topic, Queue: f.Queue, Error: f.Error, NoPayload: true, failedSince: f.Since, failedBefore: f.Before}
+	if f.Rate > 0 || f.Limit > 0 && changed >= int64(f.Limit) {
+		return nil, nil
+	}
+	for _, id := range f.IDs {
+		opts.After = &Info{Message: Message{Position: id + 1}}
+		found, _, err := o.ListSome(ctx, access.Key{}, opts, 1, 1)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) > 0 && found[0].Position == id && !slices.Contains(all, id) {
+			all = append(all, id)
+		}
+	}
+	if f.IDs == nil {
+		for m, err := range o.List(ctx, opts) {
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, m.Position)
+		}
+	}
+	slices.Sort(all)
+	if f.Limit > 0 {
+		all = all[:min(len(all), f.Limit-int(changed))]
+	}
+	return all, nil
 }
 
 // Discard discards failed messages: they are kept for the retention period as discarded, then
 // deleted. See Redrive for the rest.
 func (o *Outbox) Discard(ctx context.Context, f FailedFilter) (Bulk, error) {
-	return o.changeFailed(ctx, audit.Discard, f, func(d op.DeadFilter, note op.Note) engine.Answering[op.Dead] {
-		return op.OutboxDiscard{DeadFilter: d, Note: note}
-	})
+	return o.changeFailed(ctx, audit.Discard, f)
 }
 
-// CountFailed returns how many messages Redrive or Discard would change.
+// CountRedrive returns how many messages Redrive would change.
+func (o *Outbox) CountRedrive(ctx context.Context, f FailedFilter) (int64, error) {
+	n, err := o.CountFailed(ctx, f)
+	if err != nil {
+		return n, err
+	}
+	ids, err := o.retrying(ctx, &f, n)
+	return n + int64(len(ids)), err
+}
+
+// CountFailed returns how many messages Discard would change.
 func (o *Outbox) CountFailed(ctx context.Context, f FailedFilter) (int64, error) {
 	n, _, err := o.countFailed(ctx, &f)
 	return n, err
@@ -108,9 +161,9 @@ func (o *Outbox) CountFailed(ctx context.Context, f FailedFilter) (int64, error)
 // failedPage is Outbox.failedPage, except in tests.
 const failedPage = 10_000
 
-// changeFailed changes the failed messages of a filter: in one transaction, by do, or as an act that
-// is stored first.
-func (o *Outbox) changeFailed(ctx context.Context, action string, f FailedFilter, do func(op.DeadFilter, op.Note) engine.Answering[op.Dead]) (Bulk, error) {
+// changeFailed redrives or discards the failed messages of a filter: in one transaction, or as an act
+// that is stored first.
+func (o *Outbox) changeFailed(ctx context.Context, action string, f FailedFilter) (Bulk, error) {
 	total, parts, err := o.countFailed(ctx, &f)
 	if err != nil {
 		return Bulk{}, err
@@ -125,8 +178,12 @@ func (o *Outbox) changeFailed(ctx context.Context, action string, f FailedFilter
 	note := audit.New(ctx, f.target()).Op()
 	filter := o.deadFilter(&f)
 	filter.Most = max(total, 1)
+	var do engine.Answering[op.Dead] = op.OutboxRedrive{DeadFilter: filter, Note: note}
+	if action == audit.Discard {
+		do = op.OutboxDiscard{DeadFilter: filter, Note: note}
+	}
 	var dead op.Dead
-	if err := o.db.Do(ctx, engine.One(do(filter, note), &dead)); err != nil {
+	if err := o.db.Do(ctx, engine.One(do, &dead)); err != nil {
 		return Bulk{}, err
 	}
 	b := Bulk{ID: *note.ID, Action: action, Filter: f, Target: note.Target, Status: BulkDone, Total: total, Changed: dead.N, Actor: note.Actor, Reason: worker.Value(note.Reason)}
@@ -209,7 +266,7 @@ func (o *Outbox) Cancel(ctx context.Context, reason string, ids ...Position) (in
 	if reason == "" {
 		reason = "cancelled"
 	}
-	return o.eachChunk(ctx, "cancel", ids, func(ids []int64, note op.Note) engine.Operation {
+	return o.eachChunk(ctx, audit.Cancel, these(ids), ids, func(ids []int64, note op.Note) engine.Operation {
 		return op.OutboxCancel{IDs: ids, Reason: reason, Note: note}
 	})
 }
@@ -221,20 +278,26 @@ func (o *Outbox) Reschedule(ctx context.Context, due time.Time, ids ...Position)
 	if err := engine.CheckDue("due time", due); err != nil {
 		return 0, err
 	}
-	at := engine.Due(&due)
-	return o.eachChunk(ctx, "reschedule", ids, func(ids []int64, note op.Note) engine.Operation {
+	return o.eachChunk(ctx, audit.Reschedule, these(ids), ids, dueAt(engine.Due(&due)))
+}
+
+// dueAt returns the operation that gives messages a due time; nil: now.
+func dueAt(at *time.Time) func([]int64, op.Note) engine.Operation {
+	return func(ids []int64, note op.Note) engine.Operation {
 		return op.OutboxReschedule{IDs: ids, Due: at, Note: note}
-	})
+	}
+}
+
+// these names messages in the audit trail.
+func these(ids []Position) string {
+	f := FailedFilter{IDs: ids}
+	return strings.Replace(f.target(), "failed ", "", 1)
 }
 
 // withdrawChunk bounds how many messages one transaction removes from their runs.
 const withdrawChunk = 1000
 
-func (o *Outbox) eachChunk(ctx context.Context, action string, ids []Position, do func(ids []int64, note op.Note) engine.Operation) (total int64, err error) {
-	what := fmt.Sprintf("%d messages", len(ids))
-	if len(ids) == 1 {
-		what = fmt.Sprintf("message %d", ids[0])
-	}
+func (o *Outbox) eachChunk(ctx context.Context, action, what string, ids []Position, do func(ids []int64, note op.Note) engine.Operation) (total int64, err error) {
 	note := audit.New(ctx, what).Op()
 	all := positions(ids)
 	for len(all) > 0 {

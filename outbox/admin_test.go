@@ -265,7 +265,7 @@ func testCancel(t *testing.T, e dbtest.Engine) {
 	ready, scheduled, retrying, held, done, failed, discarded := f.every()
 	f.touched(0)(f.Cancel(f.ctx(), "why"))
 	f.touched(0)(f.Cancel(f.ctx(), "why", held, done, failed, discarded, 0, -1, math.MaxInt64))
-	f.counts(outbox.Counts{Ready: 1, Scheduled: 2, InProgress: 1, Done: 1, Failed: 1, Discarded: 1})
+	f.counts(outbox.Counts{Ready: 1, Scheduled: 1, Retrying: 1, InProgress: 1, Done: 1, Failed: 1, Discarded: 1})
 	f.touched(3)(f.Cancel(f.ctx(), "not needed", ready, held, scheduled, retrying, done, failed, discarded, ready))
 	f.counts(outbox.Counts{InProgress: 1, Done: 1, Failed: 1, Discarded: 4})
 	for id, retries := range map[outbox.Position]int{ready: 0, scheduled: 0, retrying: 1} {
@@ -322,7 +322,7 @@ func testReschedule(t *testing.T, e dbtest.Engine) {
 	f.touched(0)(f.Reschedule(f.ctx(), later))
 	f.touched(0)(f.Reschedule(f.ctx(), later, held, done, failed, discarded, 0, -1, math.MaxInt64))
 	f.touched(3)(f.Reschedule(f.ctx(), later, ready, held, scheduled, retrying, done, failed, discarded, ready))
-	f.counts(outbox.Counts{Scheduled: 3, InProgress: 1, Done: 1, Failed: 1, Discarded: 1})
+	f.counts(outbox.Counts{Scheduled: 2, Retrying: 1, InProgress: 1, Done: 1, Failed: 1, Discarded: 1})
 	for _, id := range []outbox.Position{ready, scheduled, retrying} {
 		if got := f.status(id, outbox.Ready); !got.NextAttemptAt.Equal(later) {
 			t.Errorf("message %d is due at %v, want %v", id, got.NextAttemptAt, later)

@@ -30,6 +30,8 @@ type ListOptions struct {
 	// NoPayload leaves Payload out: lists of large messages are read many times faster without.
 	NoPayload bool
 
+	failedSince, failedBefore time.Time // of Retrying: bounds of when the last attempt failed; zero: any
+
 	After *Info // only messages that follow this one: its Position counts; nil: from the beginning
 }
 
@@ -130,7 +132,7 @@ func (f *ListOptions) match() (op.OutboxFilter, error) {
 	}
 	return op.OutboxFilter{
 		Topic: worker.Optional(f.Topic), Queue: worker.Optional(f.Queue), CorrelationID: worker.Optional(f.CorrelationID), Error: worker.Optional(f.Error),
-		OlderThan: age(f.OlderThan), NewerThan: age(f.NewerThan), Headers: headers, Bare: f.NoPayload,
+		OlderThan: worker.Optional(f.OlderThan), NewerThan: worker.Optional(f.NewerThan), Headers: headers, Bare: f.NoPayload,
 	}, nil
 }
 
@@ -141,59 +143,46 @@ func (f *ListOptions) check() error {
 			return err
 		}
 	}
-	if err := engine.CheckOption("older than", f.OlderThan, 0, 0); err != nil {
-		return err
-	}
-	if err := engine.CheckOption("newer than", f.NewerThan, 0, 0); err != nil {
+	if err := cmp.Or(engine.CheckOption("older than", f.OlderThan, 0, 0), engine.CheckOption("newer than", f.NewerThan, 0, 0)); err != nil {
 		return err
 	}
 	if f.NewerThan > 0 && f.OlderThan >= f.NewerThan {
 		return engine.Invalid("older than", "not less than newer than")
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Headers)) {
-		if err := engine.CheckText("header name", name, math.MaxInt, true); err != nil {
-			return err
-		}
-		if err := engine.CheckText("header value", f.Headers[name], math.MaxInt, false); err != nil {
+		if err := cmp.Or(engine.CheckText("header name", name, math.MaxInt, true), engine.CheckText("header value", f.Headers[name], math.MaxInt, false)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func age(d time.Duration) *time.Duration {
-	if d == 0 {
-		return nil
-	}
-	return &d
-}
+type (
+	items = engine.Answering[op.OutboxItem]
+	floor = engine.Answering[op.OutboxFloor]
+)
 
 // listing describes how the messages of a state are listed: from the table that holds them.
 type listing struct {
-	items func(f op.OutboxFilter) engine.Answering[op.OutboxItem]
+	items func(f op.OutboxFilter) items
 	// floor is where the items end, 0 if all that are left are no more than look.
-	floor func(before int64, look int) engine.Answering[op.OutboxFloor]
+	floor func(before int64, look int) floor
 }
 
 func (f *ListOptions) listing() (listing, error) {
 	switch f.Status {
 	case "":
 		return recent(nil), nil
-	case Ready, Scheduled:
+	case Ready, Scheduled, Retrying:
+		ready := op.OutboxListReady{Later: f.Status != Ready, Retrying: f.Status == Retrying, FailedSince: optionalTime(f.failedSince), FailedBefore: optionalTime(f.failedBefore)}
 		return listing{
-			func(o op.OutboxFilter) engine.Answering[op.OutboxItem] {
-				return op.OutboxListReady{OutboxFilter: o, Scheduled: f.Status == Scheduled}
-			},
-			func(before int64, look int) engine.Answering[op.OutboxFloor] {
-				return op.OutboxListReadyFloor{Before: before, Look: look}
-			},
+			func(o op.OutboxFilter) items { ready.OutboxFilter = o; return ready },
+			func(before int64, look int) floor { return op.OutboxListReadyFloor{Before: before, Look: look} },
 		}, nil
 	case InProgress:
 		return listing{
-			func(o op.OutboxFilter) engine.Answering[op.OutboxItem] { return op.OutboxListClaimed{OutboxFilter: o} },
-			func(before int64, look int) engine.Answering[op.OutboxFloor] {
-				return op.OutboxListClaimedFloor{Before: before, Look: look}
-			},
+			func(o op.OutboxFilter) items { return op.OutboxListClaimed{OutboxFilter: o} },
+			func(before int64, look int) floor { return op.OutboxListClaimedFloor{Before: before, Look: look} },
 		}, nil
 	}
 	status, err := op.OutboxStatuses().Number("status", string(f.Status))
@@ -201,10 +190,8 @@ func (f *ListOptions) listing() (listing, error) {
 		return recent(&status), err
 	}
 	return listing{
-		func(o op.OutboxFilter) engine.Answering[op.OutboxItem] {
-			return op.OutboxListDead{OutboxFilter: o, Status: status}
-		},
-		func(before int64, look int) engine.Answering[op.OutboxFloor] {
+		func(o op.OutboxFilter) items { return op.OutboxListDead{OutboxFilter: o, Status: status} },
+		func(before int64, look int) floor {
 			return op.OutboxListDeadFloor{Before: before, Look: look, Status: status}
 		},
 	}, nil
@@ -213,11 +200,7 @@ func (f *ListOptions) listing() (listing, error) {
 // recent returns the listing of all messages.
 func recent(status *int) listing {
 	return listing{
-		func(o op.OutboxFilter) engine.Answering[op.OutboxItem] {
-			return op.OutboxListRecent{OutboxFilter: o, Status: status}
-		},
-		func(before int64, look int) engine.Answering[op.OutboxFloor] {
-			return op.OutboxListRecentFloor{Before: before, Look: look}
-		},
+		func(o op.OutboxFilter) items { return op.OutboxListRecent{OutboxFilter: o, Status: status} },
+		func(before int64, look int) floor { return op.OutboxListRecentFloor{Before: before, Look: look} },
 	}
 }

@@ -162,7 +162,7 @@ func testListError(t *testing.T, e dbtest.Engine) {
 	f.listed(outbox.ListOptions{Error: "Refused"})
 	f.listed(outbox.ListOptions{Error: "customer", Status: outbox.Failed}, ids[2])
 	f.listed(outbox.ListOptions{Error: "refused", Status: outbox.Discarded}, ids[1])
-	f.listed(outbox.ListOptions{Error: "refused", Status: outbox.Scheduled}, ids[3])
+	f.listed(outbox.ListOptions{Error: "refused", Status: outbox.Retrying}, ids[3])
 }
 
 func TestListAge(t *testing.T) { dbtest.Each(t, testListAge) }

@@ -16,14 +16,16 @@ type Status string
 
 // The states of a message.
 const (
-	Ready      Status = "ready"     // waiting: due now, or scheduled
+	Ready      Status = "ready"     // waiting: due now, scheduled or retrying
 	InProgress Status = "running"   // under a lease
 	Done       Status = "done"      // handled
 	Failed     Status = "failed"    // failed for good: redrive or discard it
 	Discarded  Status = "discarded" // given up after it failed, cancelled before it ran, or a pending run of a job that was removed
 	Expired    Status = "expired"   // not handled before the time at which it expired
-	// Scheduled is Ready but not due yet. It is only used to list.
+	// Scheduled is Ready but not due yet, and no attempt counts as failed. It is only used to list.
 	Scheduled Status = "scheduled"
+	// Retrying is Ready but not due yet after an attempt that failed. It is only used to list.
+	Retrying Status = "retrying"
 )
 
 // Info is a message with its state. Owner is that of its claim, if it is in progress.
@@ -150,6 +152,7 @@ func (o *Outbox) Attempts(ctx context.Context, id Position) (all []Attempt, err 
 type Counts struct {
 	Ready      int64 `json:"ready"` // due now
 	Scheduled  int64 `json:"scheduled"`
+	Retrying   int64 `json:"retrying"`
 	InProgress int64 `json:"running"`
 	Done       int64 `json:"done"`
 	Failed     int64 `json:"failed"`
@@ -160,5 +163,5 @@ type Counts struct {
 // Count returns how many messages are in each state.
 func (o *Outbox) Count(ctx context.Context) (Counts, error) {
 	c, _, err := engine.Get(ctx, o.db, op.OutboxCounts{})
-	return Counts{Ready: c.Ready, Scheduled: c.Scheduled, InProgress: c.Claimed, Done: c.Done, Failed: c.Failed, Discarded: c.Discarded, Expired: c.Expired}, err
+	return Counts{Ready: c.Ready, Scheduled: c.Scheduled, Retrying: c.Retrying, InProgress: c.Claimed, Done: c.Done, Failed: c.Failed, Discarded: c.Discarded, Expired: c.Expired}, err
 }

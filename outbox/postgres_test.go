@@ -212,7 +212,7 @@ func TestSQLRoutinesServeAWorker(t *testing.T) {
 	if err := r.tx.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if c, err := o.Count(t.Context()); err != nil || c != (outbox.Counts{Ready: 1, Scheduled: 1, InProgress: 1, Done: 2, Failed: 1}) {
+	if c, err := o.Count(t.Context()); err != nil || c != (outbox.Counts{Ready: 1, Retrying: 1, InProgress: 1, Done: 2, Failed: 1}) {
 		t.Fatal(c, err)
 	}
 	if got, err := o.Get(t.Context(), outbox.Position(ids[0])); err != nil || got.ProcessedBy != "python" {

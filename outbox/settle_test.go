@@ -87,7 +87,7 @@ func testAbandonAfter(t *testing.T, e dbtest.Engine) {
 	}
 	owner, _ := f.claimExactly(1)
 	f.touched(1)(f.WorkQueue("").AbandonAfter(f.ctx(), owner, time.Hour, errors.New("later"), id))
-	f.counts(outbox.Counts{Scheduled: 1})
+	f.counts(outbox.Counts{Retrying: 1})
 }
 
 // OBX-037, OBX-062, D-14, D-560
@@ -194,7 +194,7 @@ func testSettleOddIDs(t *testing.T, e dbtest.Engine) {
 	f.touched(1)(f.WorkQueue("").Fail(f.ctx(), owner, nil, ids[2], ids[1], 7, ids[2]))
 	f.touched(1)(f.Extend(f.ctx(), owner, lease, ids...))
 	f.touched(1)(f.Release(f.ctx(), owner, ids...))
-	f.counts(outbox.Counts{Done: 1, Scheduled: 1, Failed: 1, Ready: 1})
+	f.counts(outbox.Counts{Done: 1, Retrying: 1, Failed: 1, Ready: 1})
 }
 
 // D-13: the same process with a former token is a stranger.

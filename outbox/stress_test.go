@@ -313,7 +313,7 @@ func (w *stressWorld) awaitMostlyDone(ctx context.Context) {
 			w.t.Error(err)
 			return
 		}
-		if c.Ready+c.Scheduled+c.InProgress < int64(w.want/20) {
+		if c.Ready+c.Scheduled+c.Retrying+c.InProgress < int64(w.want/20) {
 			return
 		}
 		_ = engine.Sleep(ctx, 10*time.Millisecond) // poll
@@ -345,7 +345,7 @@ func (w *stressWorld) drain() {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		if c.Ready+c.Scheduled+c.InProgress == 0 {
+		if c.Ready+c.Scheduled+c.Retrying+c.InProgress == 0 {
 			return
 		}
 	}

@@ -167,12 +167,12 @@ func (d *DB) turn(ctx context.Context) error {
 // left returns what was due and is not dealt with, oldest first.
 func (d *DB) left(ctx context.Context) ([]outbox.Info, error) {
 	var left []outbox.Info
-	for _, status := range []outbox.Status{outbox.Failed, outbox.Scheduled} {
+	for _, status := range []outbox.Status{outbox.Failed, outbox.Retrying, outbox.Scheduled} {
 		for found, err := range d.Outbox.List(ctx, outbox.ListOptions{Status: status}) {
 			if err != nil {
 				return nil, err
 			}
-			if status == outbox.Failed || putBack(&found) {
+			if status != outbox.Scheduled || putBack(&found) {
 				left = append(left, found)
 			}
 		}
@@ -181,11 +181,11 @@ func (d *DB) left(ctx context.Context) ([]outbox.Info, error) {
 	return left, nil
 }
 
-// putBack tells a waiting message that was due from one whose time has not come.
+// putBack tells a scheduled message that was due from one whose time has not come.
 func putBack(m *outbox.Info) bool {
 	first := m.Due
 	if first.IsZero() {
 		first = m.CreatedAt
 	}
-	return m.RetryCount > 0 || m.NextAttemptAt.After(first)
+	return m.NextAttemptAt.After(first)
 }

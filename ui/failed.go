@@ -105,7 +105,7 @@ func failedActions(s *store, f *outbox.FailedFilter, found int, more bool) []act
 		what = what + " or more"
 	}
 	return []action{
-		{Do: "retry", Label: "Redrive", Fields: fields, Inputs: []input{most, {Name: "rate", Label: "A second", Type: "number", Hint: "no limit"}}, Confirm: what + " become ready again, with all attempts."},
+		{Do: "retry", Label: "Redrive", Fields: fields, Inputs: []input{most, {Name: "rate", Label: "A second", Type: "number", Hint: "no limit"}}, Confirm: what + " become ready again, with all attempts; those that are retrying run now, unless there is a rate."},
 		{Do: "discard", Label: "Discard", Fields: fields, Inputs: []input{most, why()}, Confirm: what + " are given up, and cannot be redriven.", Danger: true},
 	}
 }

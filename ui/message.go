@@ -159,6 +159,9 @@ func commands(m *outbox.Info) string {
 	case outbox.Failed:
 		list += "\npawl retry " + id + "\npawl discard " + id
 	case outbox.Ready:
+		if view.MessageStatus(m) == outbox.Retrying {
+			list += "\npawl retry " + id
+		}
 		list += "\npawl cancel " + id + "\npawl reschedule " + id + " --in 10m"
 	}
 	return list
@@ -173,10 +176,14 @@ func messageActions(v *visit, m *outbox.Info) []action {
 			{Do: "discard", Label: "Discard", Fields: fields, Danger: true, Inputs: []input{why()}, Confirm: "It counts as given up, and cannot be redriven."},
 		}
 	case outbox.Ready:
-		return []action{
+		var all []action
+		if view.MessageStatus(m) == outbox.Retrying {
+			all = []action{{Do: "retry", Label: "Run now", Fields: fields}}
+		}
+		return append(all, []action{
 			{Do: "cancel", Label: "Cancel", Fields: fields, Danger: true, Inputs: []input{why()}, Confirm: "It is discarded, and no attempt begins."},
 			{Do: "reschedule", Label: "Change due time", Fields: fields, Inputs: []input{{Name: "in", Label: "Due in", Value: "10m", Hint: "90s, 10m, 24h"}}, Confirm: "It may be claimed from then on."},
-		}
+		}...)
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 
 // statuses are the states by which messages are listed.
 func statuses() []string {
-	return []string{"ready", "scheduled", "running", "done", "failed", "discarded", "expired"}
+	return []string{"ready", "scheduled", "retrying", "running", "done", "failed", "discarded", "expired"}
 }
 
 // messages lists messages, newest first.

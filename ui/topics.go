@@ -126,7 +126,7 @@ func nameOf(a *inspect.Amount, kind admin.Kind) string {
 }
 
 func (o *subjects) table(v *visit, kind admin.Kind) *table {
-	t := &table{Head: []string{"Name", "State", "Waiting", "Oldest", "Scheduled", "In flight", "Failed", "In /s", "Done /s", "Handled by", ""}, None: "None is known."}
+	t := &table{Head: []string{"Name", "State", "Waiting", "Oldest", "Scheduled", "Retrying", "In flight", "Failed", "In /s", "Done /s", "Handled by", ""}, None: "None is known."}
 	for _, name := range o.names(kind) {
 		sums, oldest := o.sums(kind, name)
 		in, done := o.rates(kind, name)
@@ -138,7 +138,7 @@ func (o *subjects) table(v *visit, kind admin.Kind) *table {
 			act.Do, act.Label, act.Inputs, act.Confirm = "resume", "Resume", nil, ""
 		}
 		t.Rows = append(t.Rows, []cell{
-			link(name, v.hrefIn(o.s.key, "messages", string(kind), name)), is, count(sums["ready"] + sums["paused"]), oldest, count(sums["scheduled"]), count(sums["in_flight"]), count(sums["failed"]), in, done,
+			link(name, v.hrefIn(o.s.key, "messages", string(kind), name)), is, count(sums["ready"] + sums["paused"]), oldest, count(sums["scheduled"]), count(sums["retrying"]), count(sums["in_flight"]), count(sums["failed"]), in, done,
 			words(o.handledBy(kind, name)), {Actions: []action{act}},
 		})
 	}

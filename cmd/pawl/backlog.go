@@ -12,8 +12,9 @@ type backlogCmd struct{ outputFlag }
 
 // Help is printed by --help.
 func (*backlogCmd) Help() string {
-	return `Counts messages that are not done: ready, scheduled, paused, in_flight (claimed) and
-failed. OLDEST is for how long the first of those that are ready or paused has been due.
+	return `Counts messages that are not done: ready, scheduled, retrying (an attempt failed,
+the next is planned), paused, in_flight (claimed) and failed. OLDEST is for how long
+the first of those that are ready or paused has been due.
 
 At most 10 000 messages are read for their topic; the others of their queue stand in a line
 without one. A + says that there may be more of this state and queue than were counted.`

@@ -66,7 +66,7 @@ func TestExitCodesRetry(t *testing.T) {
 		d.must("a", "enqueue", "--topic", "temp")
 		d.must("b", "enqueue", "--topic", "odd")
 		d.leaves("work", "--topic", "temp", "--topic", "odd", "--exec", `echo "$PAWL_TOPIC busy" >&2; [ $PAWL_TOPIC = temp ] && exit 75; exit 3`, "--drain")
-		out := d.must("", "ls", "--scheduled")
+		out := d.must("", "ls", "--retrying")
 		for _, want := range []string{"exit status 75: temp busy", "exit status 3: odd busy"} {
 			if !strings.Contains(out, want) {
 				t.Errorf("no %q in\n%s", want, out)

@@ -58,13 +58,13 @@ func (d *drained) serves(topic string) bool {
 	return ok
 }
 
-// lookLimit is how many messages of a queue that are due, or scheduled, are read at the end.
+// lookLimit is how many messages of a queue that are due, or retrying, are read at the end.
 const lookLimit = 10_000
 
 // look adds what a store has that was not taken, and what waits for another attempt since before.
 func (d *drained) look(ctx context.Context, store string, o *outbox.Outbox) error {
 	for _, queue := range d.queues {
-		for _, status := range []outbox.Status{outbox.Ready, outbox.Scheduled} {
+		for _, status := range []outbox.Status{outbox.Ready, outbox.Retrying} {
 			found, _, err := o.ListSome(ctx, access.Key{}, outbox.ListOptions{Status: status, Queue: queue, NoPayload: true}, lookLimit, lookLimit)
 			if err != nil {
 				return err
@@ -83,7 +83,7 @@ func (d *drained) add(store string, status outbox.Status, found []outbox.Info) {
 		_, tried := d.waiting[at]
 		switch {
 		case tried || !d.serves(m.Topic):
-		case status == outbox.Scheduled && m.RetryCount > 0:
+		case status == outbox.Retrying:
 			d.waiting[at] = struct{}{}
 		case status == outbox.Ready:
 			d.due++

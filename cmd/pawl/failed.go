@@ -13,10 +13,10 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-// selection picks failed messages.
+// selection picks failed messages and, for pawl retry, those that are retrying.
 type selection struct {
-	IDs    []string `arg:"" optional:"" name:"id" help:"Ids of failed messages: UUIDs or positions."`
-	All    bool     `help:"All failed messages, or those that the following options choose."`
+	IDs    []string `arg:"" optional:"" name:"id" help:"Ids of messages: UUIDs or positions."`
+	All    bool     `help:"All of them, or those that the following options choose."`
 	Topic  said     `short:"t" placeholder:"TOPIC" help:"With --all: only those of a topic."`
 	Queue  said     `placeholder:"NAME" help:"With --all: only those in a queue."`
 	Error  said     `placeholder:"TEXT" help:"With --all: only those whose last error contains a text, as it is written."`
@@ -44,8 +44,11 @@ type retryCmd struct{ selection }
 
 // Help is printed by --help.
 func (*retryCmd) Help() string {
-	return `A retried message is due at once and has all its attempts again. Of a step of a
-join that has failed the join stays failed: "pawl joins retry" retries both.
+	return `Retries messages that failed and those that are retrying, which wait for their
+next attempt. All are due at once; one that failed has all its attempts again, one
+that is retrying those that it has left. With --rate those that are retrying are
+left to their own delays. Of a step of a join that has failed the join stays
+failed: "pawl joins retry" retries both.
 
 Examples:
 
@@ -55,7 +58,7 @@ Examples:
     pawl bulk ls`
 }
 
-// Run gives failed messages a fresh start.
+// Run gives failed messages a fresh start, and has those that are retrying run now.
 func (c *retryCmd) Run(ctx context.Context, a *app, g *options) error {
 	return c.apply(ctx, a, g, retried, (*outbox.Outbox).Redrive)
 }
@@ -65,9 +68,9 @@ type discardCmd struct{ selection }
 
 // Help is printed by --help.
 func (*discardCmd) Help() string {
-	return `A discarded message is not tried again. It is kept for the retention period of
-the workers, 7 days by default, and then deleted. Which messages are chosen is
-said as for "pawl retry".`
+	return `Discards messages that failed. A discarded message is not tried again. It is kept
+for the retention period of the workers, 7 days by default, and then deleted. Which
+messages are chosen is said as for "pawl retry".`
 }
 
 // Run gives failed messages up.
@@ -78,12 +81,6 @@ func (c *discardCmd) Run(ctx context.Context, a *app, g *options) error {
 const retried = "retried"
 
 type repair func(*outbox.Outbox, context.Context, outbox.FailedFilter) (outbox.Bulk, error)
-
-// countFailed is an act that changes nothing.
-func countFailed(o *outbox.Outbox, ctx context.Context, f outbox.FailedFilter) (b outbox.Bulk, err error) {
-	b.Changed, err = o.CountFailed(ctx, f)
-	return b, err
-}
 
 func (c *selection) apply(ctx context.Context, a *app, g *options, done string, act repair) error {
 	f, err := c.filter(time.Now())
@@ -96,14 +93,18 @@ func (c *selection) apply(ctx context.Context, a *app, g *options, done string, 
 	}
 	o := s.pawl().Outbox
 	if !c.All {
-		f.IDs, err = c.failed(ctx, o)
+		f.IDs, err = c.failed(ctx, o, done == retried)
 	}
 	var ended int64
+	count := (*outbox.Outbox).CountFailed
 	if done == retried {
-		f.EndedSteps = &ended
+		f.EndedSteps, count = &ended, (*outbox.Outbox).CountRedrive
 	}
 	if c.DryRun {
-		done, act = "would be "+done, countFailed
+		done, act = "would be "+done, func(o *outbox.Outbox, ctx context.Context, f outbox.FailedFilter) (b outbox.Bulk, err error) {
+			b.Changed, err = count(o, ctx, f)
+			return b, err
+		}
 	}
 	var b outbox.Bulk
 	if err == nil {
@@ -195,14 +196,16 @@ func moment(option, text string, now time.Time) (time.Time, error) {
 	return at, nil
 }
 
-// failed looks at every message first: one that is unknown, or not failed, means
-// that none is touched.
-func (c *selection) failed(ctx context.Context, o *outbox.Outbox) ([]outbox.Position, error) {
+// failed looks at every message first: one that is unknown, or not failed (nor retrying, where that
+// will do), means that none is touched.
+func (c *selection) failed(ctx context.Context, o *outbox.Outbox, retrying bool) ([]outbox.Position, error) {
 	return lookUpAll(ctx, o, c.IDs, func(i *outbox.Info) error {
-		if i.Status != outbox.Failed {
-			return fmt.Errorf("is %s, not failed", view.MessageStatus(i))
+		switch status := view.MessageStatus(i); {
+		case status == outbox.Failed, retrying && status == outbox.Retrying:
+			return nil
+		default:
+			return fmt.Errorf("is %s, not failed", status)
 		}
-		return nil
 	})
 }
 

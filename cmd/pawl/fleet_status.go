@@ -58,6 +58,7 @@ type storeStatus struct {
 type storeCounts struct {
 	Ready     int64 `json:"ready"`
 	Scheduled int64 `json:"scheduled"`
+	Retrying  int64 `json:"retrying"`
 	Running   int64 `json:"running"`
 	Failed    int64 `json:"failed"`
 }
@@ -68,7 +69,7 @@ func (c *fleetStatusCmd) ask(ctx context.Context, e *entry) storeStatus {
 	status := storeStatus{Store: e.Key, Database: e.Where(), State: schemaState(err)}
 	switch {
 	case err == nil:
-		status.storeCounts = &storeCounts{n.Ready, n.Scheduled, n.InProgress, n.Failed}
+		status.storeCounts = &storeCounts{n.Ready, n.Scheduled, n.Retrying, n.InProgress, n.Failed}
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, engine.ErrTimeout):
 		status.Error = fmt.Sprintf("no answer within %v", c.Timeout)
 	default:
@@ -149,6 +150,7 @@ func statusListing() *listing[storeStatus] {
 			{head: "STATE", cell: func(s *storeStatus) string { return s.State }},
 			count("READY", func(c *storeCounts) int64 { return c.Ready }),
 			count("SCHEDULED", func(c *storeCounts) int64 { return c.Scheduled }),
+			count("RETRYING", func(c *storeCounts) int64 { return c.Retrying }),
 			count("RUNNING", func(c *storeCounts) int64 { return c.Running }),
 			count("FAILED", func(c *storeCounts) int64 { return c.Failed }),
 			{head: "NOTE", cell: func(s *storeStatus) string { return s.Error }},
@@ -166,7 +168,7 @@ func statusSummary(list []storeStatus) string {
 		s := &list[i]
 		in[s.State]++
 		if n := s.storeCounts; n != nil {
-			sum = storeCounts{sum.Ready + n.Ready, sum.Scheduled + n.Scheduled, sum.Running + n.Running, sum.Failed + n.Failed}
+			sum = storeCounts{sum.Ready + n.Ready, sum.Scheduled + n.Scheduled, sum.Retrying + n.Retrying, sum.Running + n.Running, sum.Failed + n.Failed}
 		}
 	}
 	var states []string
@@ -175,6 +177,6 @@ func statusSummary(list []storeStatus) string {
 			states = append(states, fmt.Sprintf("%d %s", in[state], state))
 		}
 	}
-	return fmt.Sprintf("%s: %s; %d ready, %d scheduled, %d running, %d failed",
-		engine.Several(len(list), "store"), strings.Join(states, ", "), sum.Ready, sum.Scheduled, sum.Running, sum.Failed)
+	return fmt.Sprintf("%s: %s; %d ready, %d scheduled, %d retrying, %d running, %d failed",
+		engine.Several(len(list), "store"), strings.Join(states, ", "), sum.Ready, sum.Scheduled, sum.Retrying, sum.Running, sum.Failed)
 }

@@ -248,7 +248,7 @@ func TestFleetWorkStops(t *testing.T) {
 	if r := <-done; r.code != exitOK || !strings.Contains(r.stderr, "1 done, 0 retried") || read(t, began) != "\n" {
 		t.Errorf("%+v", r)
 	}
-	if r := d.run("", "fleet", "status"); !strings.Contains(r.stderr, "1 ready, 0 scheduled, 0 running") {
+	if r := d.run("", "fleet", "status"); !strings.Contains(r.stderr, "1 ready, 0 scheduled, 0 retrying, 0 running") {
 		t.Errorf("afterwards: %+v", r)
 	}
 }

@@ -16,9 +16,10 @@ import (
 
 // lsCmd is "pawl ls".
 type lsCmd struct {
-	Status    string `placeholder:"STATUS" xor:"status" values:"ready,scheduled,running,done,failed,discarded,expired" help:"Only messages that are ready, scheduled, running, done, failed, discarded or expired. Each has an option of its own, too."`
+	Status    string `placeholder:"STATUS" xor:"status" values:"ready,scheduled,retrying,running,done,failed,discarded,expired" help:"Only messages that are ready, scheduled, retrying, running, done, failed, discarded or expired. Each has an option of its own, too."`
 	Ready     bool   `xor:"status" help:"Due and waiting for a worker."`
-	Scheduled bool   `xor:"status" help:"Due later, retries included."`
+	Scheduled bool   `xor:"status" help:"Due later, as planned."`
+	Retrying  bool   `xor:"status" help:"Due later, after an attempt that failed."`
 	Running   bool   `xor:"status" help:"Held by a worker."`
 	Done      bool   `xor:"status" help:"Handled."`
 	Failed    bool   `xor:"status" help:"Failed for good."`
@@ -49,7 +50,7 @@ Examples:
     pawl ls --failed --error 'connection refused' --newer-than 1h
     pawl ls --queue mail --header tenant=a --older-than 24h
     pawl ls --topic mail --limit 1000 --json
-    pawl ls --scheduled --queue mail -o id | xargs pawl cancel
+    pawl ls --retrying --queue mail -o id | xargs pawl cancel
     pawl ls --counts`
 }
 
@@ -116,14 +117,14 @@ func (c *lsCmd) filter() (outbox.ListOptions, error) {
 		}
 	}
 	var err error
-	f.Status, err = oneOf(c.word(), outbox.Ready, outbox.Scheduled, outbox.InProgress, outbox.Done, outbox.Failed, outbox.Discarded, outbox.Expired)
+	f.Status, err = oneOf(c.word(), outbox.Ready, outbox.Scheduled, outbox.Retrying, outbox.InProgress, outbox.Done, outbox.Failed, outbox.Discarded, outbox.Expired)
 	return f, err
 }
 
 // word is the state that was chosen, by --status or an option of its own.
 func (c *lsCmd) word() string {
 	for s, wanted := range map[outbox.Status]bool{
-		outbox.Ready: c.Ready, outbox.Scheduled: c.Scheduled, outbox.InProgress: c.Running, outbox.Done: c.Done, outbox.Failed: c.Failed, outbox.Discarded: c.Discarded, outbox.Expired: c.Expired,
+		outbox.Ready: c.Ready, outbox.Scheduled: c.Scheduled, outbox.Retrying: c.Retrying, outbox.InProgress: c.Running, outbox.Done: c.Done, outbox.Failed: c.Failed, outbox.Discarded: c.Discarded, outbox.Expired: c.Expired,
 	} {
 		if wanted {
 			return string(s)
@@ -157,7 +158,7 @@ func note(i *outbox.Info) string {
 		return "lease until " + stamp(i.LockedUntil)
 	case status == outbox.Done && !i.ProcessedAt.IsZero():
 		return "at " + stamp(i.ProcessedAt) + " by " + i.ProcessedBy
-	case status == outbox.Scheduled && i.LastError != "":
+	case status == outbox.Retrying, status == outbox.Scheduled && i.LastError != "":
 		return "again at " + stamp(i.NextAttemptAt) + ": " + i.LastError
 	case status == outbox.Scheduled:
 		return "due " + stamp(i.NextAttemptAt)
@@ -173,7 +174,7 @@ func (a *app) printCounts(n outbox.Counts, asJSON bool) error {
 	for _, row := range []struct {
 		word  string
 		count int64
-	}{{"ready", n.Ready}, {"scheduled", n.Scheduled}, {"running", n.InProgress}, {"done", n.Done}, {"failed", n.Failed}, {"discarded", n.Discarded}, {"expired", n.Expired}} {
+	}{{"ready", n.Ready}, {"scheduled", n.Scheduled}, {"retrying", n.Retrying}, {"running", n.InProgress}, {"done", n.Done}, {"failed", n.Failed}, {"discarded", n.Discarded}, {"expired", n.Expired}} {
 		t.Row(row.word, fmt.Sprintf("%10d", row.count))
 	}
 	return t.Write(a.stdout, 0)

@@ -111,6 +111,50 @@ func TestMendByFilter(t *testing.T) {
 	})
 }
 
+// D-584, D-585: what is retrying is seen as that by every command, and pawl retry has it run now.
+func TestRetryOfRetrying(t *testing.T) {
+	onOne(t, func(t *testing.T, d *database) {
+		ids := lines(d.must(`{"topic":"t","payload":"a"}
+{"topic":"t","payload":"b"}
+{"topic":"later","payload":"c","due":"1h"}`, "enqueue"))
+		d.leaves("work", "--topic", "t", "--exec", "echo busy >&2; exit 75", "--drain", "--quiet")
+		d.must("", "reschedule", ids[0], ids[1], "--in", "1h") // the next attempts are not to come before the test looks
+		for _, status := range [][]string{{"--retrying"}, {"--status", "retrying"}} {
+			if out := d.must("", append([]string{"ls", "-o", "csv"}, status...)...); strings.Count(out, ",retrying,1,") != 2 || !strings.Contains(out, "again at ") {
+				t.Errorf("%q: %s", status, out)
+			}
+		}
+		if out := d.must("", "show", ids[0]); !strings.Contains(out, "retrying") {
+			t.Error(out)
+		}
+		if out := d.must("", "ls", "--counts", "--json"); !strings.Contains(out, `"scheduled":1,"retrying":2,`) {
+			t.Error(out)
+		}
+		if out := d.must("", "backlog", "-o", "csv"); !strings.Contains(out, "default,t,retrying,2,") || !strings.Contains(out, "default,later,scheduled,1,") {
+			t.Error(out)
+		}
+		d.refused("discard", ids[0])
+		d.refused("retry", ids[0], ids[2])
+		if out := d.must("", "retry", ids[0], "--dry-run") + d.must("", "retry", "--all", "--dry-run") + d.must("", "discard", "--all", "--dry-run"); out != "would be retried 1 message\nwould be retried 2 messages\nwould be discarded 0 messages\n" {
+			t.Error(out)
+		}
+		if out := d.must("", "retry", ids[0]) + d.must("", "retry", "--all"); out != "retried 1 message\nretried 1 message\n" || !slices.Equal(d.messages("ready"), []string{"a", "b"}) {
+			t.Error(out)
+		}
+		if out := d.must("", "audit"); !strings.Contains(out, "reschedule") || !strings.Contains(out, "retrying message ") {
+			t.Error(out)
+		}
+	})
+}
+
+// refused insists on a command that fails and changes nothing.
+func (d *database) refused(args ...string) {
+	d.t.Helper()
+	if r := d.run("", args...); r.code == 0 || !strings.Contains(r.stderr, "nothing was changed") {
+		d.t.Errorf("%q: %+v", args, r)
+	}
+}
+
 func TestCancelAndReschedule(t *testing.T) {
 	onOne(t, func(t *testing.T, d *database) {
 		ids := lines(d.must(`{"topic":"t","payload":"ready"}

@@ -112,7 +112,7 @@ func (a *act) poll(ctx context.Context) (done bool, err error) {
 	}
 	n.Done, n.Failed = n.Done-a.before.Done, n.Failed-a.before.Failed
 	a.Board.Show(a.Progress(n))
-	over := a.produced && n.Ready+n.Scheduled+n.InProgress == 0
+	over := a.produced && n.Ready+n.Scheduled+n.Retrying+n.InProgress == 0
 	middle := float64(n.Done+n.Failed) >= killAt*float64(a.Messages()) && n.InProgress > 0
 	if !a.killed && (middle || over) {
 		return false, a.replace(middle)

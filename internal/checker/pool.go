@@ -15,9 +15,8 @@ type poolLook struct {
 	waiting float64 // callers that waited since the look before, on average
 }
 
-// connections warns if more callers of this process wait for a connection than its pool has. A
-// backlog that handlers work off in the database makes some wait; that lasting many do means that
-// the pool is too small, and claims and heartbeats wait with them.
+// connections warns if more callers of this process wait for a connection than its pool has: claims
+// and heartbeats wait with them. That some wait while a backlog is worked off is no fault.
 func (c *Checker) connections() []health.Finding {
 	db, pooled := engine.As[engine.Pooled](c.cfg.DB)
 	if !pooled {

@@ -46,7 +46,8 @@ type Amount struct {
 	Queue string `json:"queue"`
 	// Topic is empty for messages that were counted and not read for their topic.
 	Topic string `json:"topic"`
-	// State is ready (due), scheduled (due later), paused, in_flight (claimed) or failed (for good).
+	// State is ready (due), scheduled (due later), retrying (an attempt failed, the next is due later),
+	// paused, in_flight (claimed) or failed (for good).
 	State string `json:"state"`
 	// Count is at least 1, or 0 if messages were not counted: see More.
 	Count int64 `json:"count"`

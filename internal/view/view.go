@@ -39,9 +39,12 @@ func OfMessage(i *outbox.Info, withPayload bool) Message {
 }
 
 // MessageStatus is a message's state as lists are filtered by it: one that is due
-// later is scheduled.
+// later is scheduled or, after a failed attempt, retrying.
 func MessageStatus(i *outbox.Info) outbox.Status {
-	if i.Status == outbox.Ready && i.NextAttemptAt.After(time.Now()) {
+	switch later := i.Status == outbox.Ready && i.NextAttemptAt.After(time.Now()); {
+	case later && i.RetryCount > 0:
+		return outbox.Retrying
+	case later:
 		return outbox.Scheduled
 	}
 	return i.Status

@@ -39,7 +39,7 @@ func (s *Scene) Messages() int64 { return int64(s.Runs * (extractsOfRun + 2)) }
 // Progress says how far the runs are. What waits for extracts is a message too.
 func (s *Scene) Progress(n outbox.Counts) string {
 	return fmt.Sprintf("%d runs: %d messages handled, %d in hand, %d due, %d waiting for extracts or retries, %d failed",
-		s.started.Load(), n.Done, n.InProgress, n.Ready, n.Scheduled, n.Failed)
+		s.started.Load(), n.Done, n.InProgress, n.Ready, n.Scheduled+n.Retrying, n.Failed)
 }
 
 // Produced describes what Produce did.

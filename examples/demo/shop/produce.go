@@ -50,7 +50,7 @@ func (s *Scene) Messages() int64 { return int64(2 * len(s.Orders)) }
 // Progress describes how far the deliveries are.
 func (s *Scene) Progress(n outbox.Counts) string {
 	return fmt.Sprintf("%d orders: %d delivered, %d in hand, %d waiting, %d retrying, %d failed",
-		s.taken.Load(), n.Done, n.InProgress, n.Ready, n.Scheduled, n.Failed)
+		s.taken.Load(), n.Done, n.InProgress, n.Ready, n.Scheduled+n.Retrying, n.Failed)
 }
 
 // Produced describes what Produce did.

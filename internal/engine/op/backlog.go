@@ -25,7 +25,7 @@ type BacklogMessages struct {
 
 // BacklogAmount is how many messages are in a state.
 type BacklogAmount struct {
-	State  string // ready, scheduled, paused, in_flight, failed
+	State  string // ready, scheduled, retrying, paused, in_flight, failed
 	Queue  string
 	Topic  string // "": the rest, which was not read for its topic
 	N      int64

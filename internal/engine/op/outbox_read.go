@@ -91,13 +91,16 @@ type OutboxListRecentFloor struct {
 	Look   int
 }
 
-// OutboxListReady lists messages that wait to be claimed: due or scheduled ones. Its floor
-// is chosen to leave at most 10 000 runs.
+// OutboxListReady lists messages that wait to be claimed: due ones, or those that are due later.
+// Its floor is chosen to leave at most 10 000 runs.
 type OutboxListReady struct {
 	engine.Rows[OutboxItem]
 	engine.Bounded
 	OutboxFilter
-	Scheduled bool
+	Later        bool       // those that are due later
+	Retrying     bool       // of these those of which an attempt failed; false: the others
+	FailedSince  *time.Time // the last attempt failed then or later
+	FailedBefore *time.Time // it failed before that
 }
 
 // OutboxListReadyFloor returns where OutboxListReady is to end, except within the run that
@@ -148,7 +151,7 @@ type OutboxListDeadFloor struct {
 type OutboxCounts struct{ engine.Rows[OutboxSums] }
 
 // OutboxSums is how many messages are in each state.
-type OutboxSums struct{ Ready, Scheduled, Claimed, Done, Failed, Discarded, Expired int64 }
+type OutboxSums struct{ Ready, Scheduled, Retrying, Claimed, Done, Failed, Discarded, Expired int64 }
 
 // OutboxAttempts reads the failed attempts of a message that are kept, oldest first.
 type OutboxAttempts struct {

@@ -178,11 +178,11 @@ func Discard(ids []int64, topic *string) *engine.Call {
 }
 
 // Counts is where messages lie.
-type Counts struct{ Ready, Scheduled, Claimed, Done, Failed, Discarded, Expired int64 }
+type Counts struct{ Ready, Scheduled, Retrying, Claimed, Done, Failed, Discarded, Expired int64 }
 
 // Sum is how many messages have a place.
 func (c Counts) Sum() int64 {
-	return c.Ready + c.Scheduled + c.Claimed + c.Done + c.Failed + c.Discarded + c.Expired
+	return c.Ready + c.Scheduled + c.Retrying + c.Claimed + c.Done + c.Failed + c.Discarded + c.Expired
 }
 
 // Must fails the test if err is not nil.

@@ -100,7 +100,7 @@ func parts(t *testing.T, p *Place) {
 			}
 		}
 	}
-	if c := Count(t, db); c.Ready+c.Claimed+c.Scheduled != 0 {
+	if c := Count(t, db); c.Ready+c.Claimed+c.Scheduled+c.Retrying != 0 {
 		t.Errorf("at the end: %+v", c)
 	}
 	CheckPlaces(t, p)

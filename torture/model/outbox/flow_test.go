@@ -267,7 +267,7 @@ func (m *flowModel) drain(rt *rapid.T) {
 		}
 	}
 	m.db.CheckPlaces(m.t)
-	if c, err := m.Count(m.ctx()); err != nil || c.Ready+c.Scheduled+c.InProgress != 0 {
+	if c, err := m.Count(m.ctx()); err != nil || c.Ready+c.Scheduled+c.Retrying+c.InProgress != 0 {
 		rt.Fatalf("%+v, %v", c, err)
 	}
 }

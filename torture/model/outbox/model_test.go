@@ -638,8 +638,20 @@ func (m *model) reap(rt *rapid.T) {
 	wantCount(rt, n, err, int(want))
 }
 
-// failedFilter draws a filter and returns what it selects.
-func (m *model) failedFilter(rt *rapid.T) (f outbox.FailedFilter, selected []*known) {
+// state is the state that lists and counts show: of what waits, whether it is due.
+func (m *model) state(k *known) outbox.Status {
+	switch later := k.status == outbox.Ready && k.at.After(m.now()); {
+	case later && k.retry > 0:
+		return outbox.Retrying
+	case later:
+		return outbox.Scheduled
+	}
+	return k.status
+}
+
+// failedFilter draws a filter and returns what it selects of the messages in some states, those of the
+// first state first.
+func (m *model) failedFilter(rt *rapid.T, states ...outbox.Status) (f outbox.FailedFilter, selected []*known) {
 	if rapid.Bool().Draw(rt, "by ids") {
 		f.IDs = []outbox.Position{-1, math.MaxInt64}
 		if ids := m.ids(); len(ids) > 0 {
@@ -648,23 +660,27 @@ func (m *model) failedFilter(rt *rapid.T) (f outbox.FailedFilter, selected []*kn
 	}
 	f.Topic = rapid.SampledFrom([]string{"", "", "a", "A"}).Draw(rt, "topic")
 	f.Limit = rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(rt, "limit")
-	for _, id := range m.ids() {
-		k := m.byID[id]
-		if k.status == outbox.Failed && (f.IDs == nil || slices.Contains(f.IDs, id)) && (f.Topic == "" || f.Topic == k.msg.Topic) && (f.Limit == 0 || len(selected) < f.Limit) {
-			selected = append(selected, k)
+	for _, state := range states {
+		for _, id := range m.ids() {
+			k := m.byID[id]
+			if m.state(k) == state && (f.IDs == nil || slices.Contains(f.IDs, id)) && (f.Topic == "" || f.Topic == k.msg.Topic) && (f.Limit == 0 || len(selected) < f.Limit) {
+				selected = append(selected, k)
+			}
 		}
 	}
 	return f, selected
 }
 
 func (m *model) redrive(rt *rapid.T) {
-	f, selected := m.failedFilter(rt)
 	m.tick(time.Microsecond)
+	f, selected := m.failedFilter(rt, outbox.Failed, outbox.Retrying)
 	done, err := m.o.Redrive(m.ctx(), f)
 	wantCount(rt, done.Changed, err, len(selected))
 	for _, k := range selected {
+		if k.status == outbox.Failed {
+			k.retry, k.redrives, k.suspect = 0, k.redrives+1, 0
+		}
 		k.back(m.now())
-		k.retry, k.redrives, k.suspect = 0, k.redrives+1, 0
 	}
 	if rapid.Bool().Draw(rt, "then handle") {
 		m.handle(rt)
@@ -672,7 +688,7 @@ func (m *model) redrive(rt *rapid.T) {
 }
 
 func (m *model) discard(rt *rapid.T) {
-	f, selected := m.failedFilter(rt)
+	f, selected := m.failedFilter(rt, outbox.Failed)
 	m.tick(time.Microsecond)
 	done, err := m.o.Discard(m.ctx(), f)
 	wantCount(rt, done.Changed, err, len(selected))
@@ -762,15 +778,10 @@ func (m *model) compareInfo(rt *rapid.T, i *outbox.Info) {
 func (m *model) compareCounts(rt *rapid.T) {
 	var want outbox.Counts
 	for _, k := range m.byID {
-		switch {
-		case k.status == outbox.Ready && k.at.After(m.now()):
-			want.Scheduled++
-		case k.status == outbox.Ready:
-			want.Ready++
-		default:
-			*map[outbox.Status]*int64{outbox.InProgress: &want.InProgress, outbox.Done: &want.Done,
-				outbox.Failed: &want.Failed, outbox.Discarded: &want.Discarded}[k.status]++
-		}
+		*map[outbox.Status]*int64{
+			outbox.Ready: &want.Ready, outbox.Scheduled: &want.Scheduled, outbox.Retrying: &want.Retrying, outbox.InProgress: &want.InProgress, outbox.Done: &want.Done,
+			outbox.Failed: &want.Failed, outbox.Discarded: &want.Discarded,
+		}[m.state(k)]++
 	}
 	got, err := m.o.Count(m.ctx())
 	if err != nil || got != want {
@@ -780,16 +791,12 @@ func (m *model) compareCounts(rt *rapid.T) {
 
 // compareStates lists one random state, maybe of one topic, in pages.
 func (m *model) compareStates(rt *rapid.T) {
-	status := rapid.SampledFrom([]outbox.Status{outbox.Ready, outbox.InProgress, outbox.Done, outbox.Failed, outbox.Discarded, outbox.Scheduled}).Draw(rt, "state")
+	status := rapid.SampledFrom([]outbox.Status{outbox.Ready, outbox.InProgress, outbox.Done, outbox.Failed, outbox.Discarded, outbox.Scheduled, outbox.Retrying}).Draw(rt, "state")
 	topic := rapid.SampledFrom([]string{"", "", "a"}).Draw(rt, "topic")
 	var want []outbox.Position
 	for _, id := range m.ids() {
 		k := m.byID[id]
-		state := k.status
-		if state == outbox.Ready && k.at.After(m.now()) {
-			state = outbox.Scheduled
-		}
-		if state == status && (topic == "" || topic == k.msg.Topic) {
+		if m.state(k) == status && (topic == "" || topic == k.msg.Topic) {
 			want = append(want, id)
 		}
 	}

@@ -10,20 +10,21 @@ part AS MATERIALIZED (
 claimed AS MATERIALIZED (
   SELECT c.lane, c.lo, c.n FROM pawl.outbox_claim c ORDER BY c.lo LIMIT @runs),
 total AS MATERIALIZED (
-  SELECT p.state, p.queue, sum(t.n) AS n, bool_or(t.runs >= s.runs) AS more
+  SELECT v.state, p.queue, sum(v.n) AS n, bool_or(t.runs >= s.runs) AS more
     FROM share s, part p, LATERAL (
-      SELECT count(*) AS runs, coalesce(sum(x.n), 0) AS n FROM (
-        SELECT r.n FROM pawl.outbox_ready r WHERE r.lane = p.id AND r.at > p.after AND r.at <= p.upto ORDER BY r.at, r.lo LIMIT s.runs) x) t
-   GROUP BY p.state, p.queue
+      SELECT count(*) AS runs, coalesce(sum(x.n), 0) AS n, coalesce(sum(x.n) FILTER (WHERE x.retry > 0 AND p.state = 'scheduled'), 0) AS again FROM (
+        SELECT r.n, r.retry FROM pawl.outbox_ready r WHERE r.lane = p.id AND r.at > p.after AND r.at <= p.upto ORDER BY r.at, r.lo LIMIT s.runs) x) t,
+         LATERAL (SELECT p.state, t.n - t.again AS n UNION ALL SELECT 'retrying', t.again WHERE p.state = 'scheduled') v
+   GROUP BY v.state, p.queue
   UNION ALL
   SELECT 'in_flight', l.queue, sum(c.n), (SELECT count(*) FROM claimed) >= @runs FROM claimed c JOIN lane l ON l.id = c.lane GROUP BY l.queue),
 topic AS MATERIALIZED (
-  SELECT p.state, p.queue, t.topic, count(*) AS n, min(t.at) AS at
+  SELECT CASE WHEN p.state = 'scheduled' AND t.retry > 0 THEN 'retrying' ELSE p.state END AS state, p.queue, t.topic, count(*) AS n, min(t.at) AS at
     FROM share s, part p, LATERAL (
-      SELECT m.topic, coalesce(pawl.planned(r.at), m.created_at) AS at FROM (
-        SELECT x.at, x.lo, x.n FROM pawl.outbox_ready x WHERE x.lane = p.id AND x.at > p.after AND x.at <= p.upto ORDER BY x.at, x.lo LIMIT s.runs) r,
+      SELECT m.topic, r.retry, coalesce(pawl.planned(r.at), m.created_at) AS at FROM (
+        SELECT x.at, x.lo, x.n, x.retry FROM pawl.outbox_ready x WHERE x.lane = p.id AND x.at > p.after AND x.at <= p.upto ORDER BY x.at, x.lo LIMIT s.runs) r,
         LATERAL (SELECT y.topic, y.created_at FROM pawl.outbox_message y WHERE y.id >= r.lo AND y.id < r.lo + r.n OFFSET 0) m LIMIT s.messages) t
-   GROUP BY p.state, p.queue, t.topic
+   GROUP BY 1, p.queue, t.topic
   UNION ALL
   SELECT 'in_flight', l.queue, t.topic, count(*), NULL
     FROM (SELECT c.lane, m.topic FROM claimed c, LATERAL (SELECT y.topic FROM pawl.outbox_message y WHERE y.id >= c.lo AND y.id < c.lo + c.n OFFSET 0) m LIMIT @messages) t

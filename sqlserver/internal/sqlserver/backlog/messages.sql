@@ -22,21 +22,23 @@ SELECT c.lo, c.n, (SELECT TOP (1) p.queue FROM @PART p WHERE p.lane = c.lane)
   FROM (SELECT TOP (@runs) x.lo, x.n, x.lane FROM pawl.outbox_claimed x pawl.unlocked() ORDER BY x.lo) c;
 SELECT @HELD = COUNT(*) FROM @CLAIMED;
 INSERT INTO @TOTAL (state, queue, n, more)
-SELECT p.state, p.queue, SUM(t.n), MAX(CASE WHEN t.runs >= @EACH THEN 1 ELSE 0 END)
+SELECT v.state, p.queue, SUM(v.n), MAX(CASE WHEN t.runs >= @EACH THEN 1 ELSE 0 END)
   FROM @PART p CROSS APPLY (
-    SELECT COUNT(*) AS runs, coalesce(SUM(x.n), 0) AS n
-      FROM (SELECT TOP (@EACH) r.n FROM pawl.outbox_ready r pawl.unlocked() WHERE r.lane = p.lane AND r.at > p.after AND r.at <= p.upto ORDER BY r.at, r.lo) x) t
- GROUP BY p.state, p.queue
+    SELECT COUNT(*) AS runs, coalesce(SUM(x.n), 0) AS n, coalesce(SUM(CASE WHEN x.retry > 0 THEN x.n ELSE 0 END), 0) AS again
+      FROM (SELECT TOP (@EACH) r.n, r.retry FROM pawl.outbox_ready r pawl.unlocked() WHERE r.lane = p.lane AND r.at > p.after AND r.at <= p.upto ORDER BY r.at, r.lo) x) t
+ CROSS APPLY (SELECT p.state, CASE WHEN p.state = N'scheduled' THEN t.n - t.again ELSE t.n END AS n UNION ALL SELECT N'retrying', t.again WHERE p.state = N'scheduled') v
+ GROUP BY v.state, p.queue
 UNION ALL
 SELECT N'in_flight', c.queue, SUM(c.n), CASE WHEN @HELD >= @runs THEN 1 ELSE 0 END FROM @CLAIMED c WHERE c.queue IS NOT NULL GROUP BY c.queue;
 INSERT INTO @TOPIC (state, queue, topic, n, at)
-SELECT p.state, p.queue, t.topic, COUNT(*), MIN(t.at)
+SELECT v.state, p.queue, t.topic, COUNT(*), MIN(t.at)
   FROM @PART p CROSS APPLY (
-    SELECT TOP (@SHARE) m.topic, coalesce(NULLIF(r.at, pawl.at_once()), m.created_at) AS at
-      FROM (SELECT TOP (@EACH) x.at, x.lo, x.n FROM pawl.outbox_ready x pawl.unlocked() WHERE x.lane = p.lane AND x.at > p.after AND x.at <= p.upto ORDER BY x.at, x.lo) r
+    SELECT TOP (@SHARE) m.topic, r.retry, coalesce(NULLIF(r.at, pawl.at_once()), m.created_at) AS at
+      FROM (SELECT TOP (@EACH) x.at, x.lo, x.n, x.retry FROM pawl.outbox_ready x pawl.unlocked() WHERE x.lane = p.lane AND x.at > p.after AND x.at <= p.upto ORDER BY x.at, x.lo) r
      CROSS APPLY (SELECT TOP (@SHARE) y.topic, y.created_at, y.id FROM pawl.outbox_message y pawl.unlocked() WHERE y.id >= r.lo AND y.id < r.lo + r.n ORDER BY y.id) m
      ORDER BY r.at, m.id) t
- GROUP BY p.state, p.queue, t.topic
+ CROSS APPLY (SELECT CASE WHEN p.state = N'scheduled' AND t.retry > 0 THEN N'retrying' ELSE p.state END AS state) v
+ GROUP BY v.state, p.queue, t.topic
 UNION ALL
 SELECT N'in_flight', t.queue, t.topic, COUNT(*), NULL
   FROM (SELECT TOP (@messages) c.queue, m.topic FROM @CLAIMED c
