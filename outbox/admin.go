@@ -12,6 +12,7 @@ import (
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/fingerprint"
 	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/worker"
 )
@@ -26,6 +27,8 @@ type FailedFilter struct {
 	Topic string     `json:"topic,omitempty"` // "": any
 	Queue string     `json:"queue,omitempty"` // "": any
 	Error string     `json:"error,omitempty"` // part of the last error, as it is written; "": any
+	// Fingerprint is that of the last error, as Failures reports it; "": any.
+	Fingerprint string `json:"fingerprint,omitempty"`
 	// Since and Before bound when the last attempt failed, by the database's clock; zero: any.
 	Since  time.Time `json:"since,omitzero"`
 	Before time.Time `json:"before,omitzero"`
@@ -57,6 +60,9 @@ func (f *FailedFilter) target() string {
 	if f.Error != "" {
 		say("with error %q", f.Error)
 	}
+	if f.Fingerprint != "" {
+		say("with errors like %q", f.Fingerprint)
+	}
 	if !f.Since.IsZero() {
 		say("since %s", f.Since.UTC().Format(time.RFC3339))
 	}
@@ -79,7 +85,7 @@ func (f *FailedFilter) validate() error {
 	}
 	return cmp.Or(
 		engine.CheckText("topic", f.Topic, limits.Topic, false), engine.CheckText("queue", f.Queue, limits.Queue, false),
-		engine.CheckText("error", f.Error, maxErrorPart, false))
+		engine.CheckText("error", f.Error, maxErrorPart, false), engine.CheckText("fingerprint", f.Fingerprint, fingerprint.Most, false))
 }
 
 // Redrive makes failed messages ready again: due now, no attempts counted. Those that are retrying
@@ -201,7 +207,7 @@ func (o *Outbox) logChanged(ctx context.Context, b *Bulk) {
 // deadFilter converts a filter for operations that begin at the first failed message.
 func (o *Outbox) deadFilter(f *FailedFilter) op.DeadFilter {
 	return op.DeadFilter{
-		IDs: positions(f.IDs), Topic: worker.Optional(f.Topic), Queue: worker.Optional(f.Queue), Error: worker.Optional(f.Error),
+		IDs: positions(f.IDs), Topic: worker.Optional(f.Topic), Queue: worker.Optional(f.Queue), Error: worker.Optional(f.Error), Fingerprint: worker.Optional(f.Fingerprint),
 		Since: optionalTime(f.Since), Before: optionalTime(f.Before), Look: o.failedPage,
 	}
 }

@@ -116,7 +116,7 @@ func bulkOf(r *op.Bulk) Bulk {
 	b := Bulk{
 		ID: r.ID, Action: r.Action, Target: r.Target, Status: BulkRunning, Total: r.Total, Changed: r.N, Actor: r.Actor, Reason: worker.Value(r.Reason),
 		Filter: FailedFilter{
-			Topic: worker.Value(r.Topic), Queue: worker.Value(r.Queue), Error: worker.Value(r.Error), Since: worker.Value(r.FailedSince).UTC(), Before: r.FailedBefore.UTC(),
+			Topic: worker.Value(r.Topic), Queue: worker.Value(r.Queue), Error: worker.Value(r.Error), Fingerprint: worker.Value(r.Fingerprint), Since: worker.Value(r.FailedSince).UTC(), Before: r.FailedBefore.UTC(),
 			Limit: int(worker.Value(r.Most)), Rate: r.Rate,
 		},
 		StartedAt: r.CreatedAt.UTC(), SteppedAt: worker.Value(r.SteppedAt).UTC(), EndedAt: worker.Value(r.EndedAt).UTC(), StoppedBy: worker.Value(r.StoppedBy),
@@ -150,7 +150,7 @@ func (o *Outbox) store(ctx context.Context, action string, f *FailedFilter, tota
 	put := op.OutboxBulkPut{
 		ID: *note.ID, Action: action, FailedBefore: optionalTime(f.Before), Tick: time.Microsecond, Target: note.Target, Actor: note.Actor, Reason: note.Reason, Total: total,
 		BulkFilter: op.BulkFilter{
-			Topic: worker.Optional(f.Topic), Queue: worker.Optional(f.Queue), Error: worker.Optional(f.Error), FailedSince: optionalTime(f.Since),
+			Topic: worker.Optional(f.Topic), Queue: worker.Optional(f.Queue), Error: worker.Optional(f.Error), Fingerprint: worker.Optional(f.Fingerprint), FailedSince: optionalTime(f.Since),
 			Most: worker.Optional(int64(f.Limit)), Rate: f.Rate,
 		},
 	}

@@ -23,6 +23,7 @@ type ListOptions struct {
 	Queue         string            // "": any
 	CorrelationID string            // "": any
 	Error         string            // part of the last error, case-sensitive; "": any
+	Fingerprint   string            // of the last error, as Failures reports it; "": any
 	OlderThan     time.Duration     // created longer ago than this, by the database's clock; 0: any
 	NewerThan     time.Duration     // created no longer ago than this; 0: any
 	Headers       map[string]string // it has all of these, with exactly these values; others may be there too
@@ -131,14 +132,14 @@ func (f *ListOptions) match() (op.OutboxFilter, error) {
 		return op.OutboxFilter{}, engine.Invalid("headers", "%v", err)
 	}
 	return op.OutboxFilter{
-		Topic: worker.Optional(f.Topic), Queue: worker.Optional(f.Queue), CorrelationID: worker.Optional(f.CorrelationID), Error: worker.Optional(f.Error),
+		Topic: worker.Optional(f.Topic), Queue: worker.Optional(f.Queue), CorrelationID: worker.Optional(f.CorrelationID), Error: worker.Optional(f.Error), Fingerprint: worker.Optional(f.Fingerprint),
 		OlderThan: worker.Optional(f.OlderThan), NewerThan: worker.Optional(f.NewerThan), Headers: headers, Bare: f.NoPayload,
 	}, nil
 }
 
 // check refuses what no message meets, or no engine takes.
 func (f *ListOptions) check() error {
-	for _, t := range []struct{ field, text string }{{"topic", f.Topic}, {"queue", f.Queue}, {"correlation id", f.CorrelationID}, {"error", f.Error}} {
+	for _, t := range []struct{ field, text string }{{"topic", f.Topic}, {"queue", f.Queue}, {"correlation id", f.CorrelationID}, {"error", f.Error}, {"fingerprint", f.Fingerprint}} {
 		if err := engine.CheckText(t.field, t.text, math.MaxInt, false); err != nil {
 			return err
 		}

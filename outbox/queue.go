@@ -46,13 +46,13 @@ func (o *Outbox) outcomeOp(runs []op.Held, as *queue.Outcome) engine.Operation {
 	case queue.Abandoned:
 		all := make([]op.Abandoned, len(runs))
 		for i, r := range runs {
-			all[i] = op.Abandoned{Held: r, Delay: as.Delay, Error: as.Error}
+			all[i] = op.Abandoned{Held: r, Delay: as.Delay, Reported: reported(worker.Value(as.Error))}
 		}
 		return o.retryOp(all)
 	case queue.Failed:
 		all := make([]op.Failure, len(runs))
 		for i, r := range runs {
-			all[i] = op.Failure{Held: r, Error: as.Error}
+			all[i] = op.Failure{Held: r, Reported: reported(worker.Value(as.Error))}
 		}
 		return o.failOp(all, true)
 	default:

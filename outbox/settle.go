@@ -7,6 +7,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/fingerprint"
 	"github.com/bravellian/pawl/internal/worker"
 )
 
@@ -124,13 +125,18 @@ func (o *Outbox) failOp(runs []op.Failure, count bool) op.OutboxFail {
 	return op.OutboxFail{Runs: runs, Worker: o.opts.Worker, Keep: o.opts.KeptAttempts, Count: count}
 }
 
+// reported is an error as it is stored, "" none.
+func reported(text string) op.Reported {
+	return op.Reported{Error: worker.Optional(text), Fingerprint: worker.Optional(fingerprint.Of(text))}
+}
+
 // Failed items have errors and delays of their own, so each is a run.
 
 func abandoned(retries []worker.Retry) []op.Abandoned {
 	slices.SortFunc(retries, func(a, b worker.Retry) int { return cmp.Compare(a.ID, b.ID) })
 	all := make([]op.Abandoned, len(retries))
 	for i, r := range retries {
-		all[i] = op.Abandoned{Held: held(r.Owner, r.ID), Delay: r.Delay, Error: worker.Optional(r.Error), Yield: r.Yield, Uncounted: r.Uncounted}
+		all[i] = op.Abandoned{Held: held(r.Owner, r.ID), Delay: r.Delay, Reported: reported(r.Error), Yield: r.Yield, Uncounted: r.Uncounted}
 	}
 	return all
 }
@@ -139,7 +145,7 @@ func failures(failures []worker.Failure) []op.Failure {
 	slices.SortFunc(failures, func(a, b worker.Failure) int { return cmp.Compare(a.ID, b.ID) })
 	all := make([]op.Failure, len(failures))
 	for i, f := range failures {
-		all[i] = op.Failure{Held: held(f.Owner, f.ID), Error: worker.Optional(f.Error), Expired: f.Expired, Hold: f.Hold}
+		all[i] = op.Failure{Held: held(f.Owner, f.ID), Reported: reported(f.Error), Expired: f.Expired, Hold: f.Hold}
 	}
 	return all
 }

@@ -57,7 +57,7 @@ func (o *Outbox) endUnusable(ctx context.Context, owner OwnerToken, got *deliver
 			continue
 		}
 		o.log.ErrorContext(ctx, "message fails unread", "message_id", m.ID.String(), "error", engine.Line(fault.Error()))
-		ended = append(ended, op.Failure{Held: held(owner, int64(m.Position)), Error: worker.Optional(worker.ErrorText(fault.Error()))})
+		ended = append(ended, op.Failure{Held: held(owner, int64(m.Position)), Reported: reported(worker.ErrorText(fault.Error()))})
 	}
 	_, err := engine.Exec(ctx, o.db, nil, o.failOp(ended, true))
 	if err != nil && len(rest) > 0 { // the others come back when their leases expire

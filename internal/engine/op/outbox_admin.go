@@ -21,6 +21,8 @@ type DeadFilter struct {
 	After  int64      // only positions above this one
 	Look   int        // how many are examined
 	Most   int64
+	// Fingerprint is that of the last error.
+	Fingerprint *string
 }
 
 // Dead is how many failed messages a filter selected, how many of them are failed steps of failed

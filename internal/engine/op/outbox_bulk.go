@@ -15,6 +15,7 @@ type BulkFilter struct {
 	Topic       *string
 	Queue       *string
 	Error       *string
+	Fingerprint *string
 	FailedSince *time.Time
 	Most        *int64
 	Rate        int // a second; 0: no limit

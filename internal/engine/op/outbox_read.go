@@ -8,7 +8,7 @@ import (
 
 func outboxReads() []engine.Operation {
 	return []engine.Operation{
-		OutboxAcked{}, OutboxAttempts{}, OutboxCounts{}, OutboxFind{}, OutboxGet{}, OutboxListClaimed{}, OutboxListClaimedFloor{}, OutboxListDead{}, OutboxListDeadFloor{},
+		OutboxAcked{}, OutboxAttempts{}, OutboxCounts{}, OutboxFailures{}, OutboxFind{}, OutboxGet{}, OutboxListClaimed{}, OutboxListClaimedFloor{}, OutboxListDead{}, OutboxListDeadFloor{},
 		OutboxListReady{}, OutboxListReadyFloor{}, OutboxListRecent{}, OutboxListRecentFloor{},
 		OutboxRecent{}, OutboxRecentDone{}, OutboxTopics{},
 	}
@@ -69,6 +69,7 @@ type OutboxFilter struct {
 	NewerThan     *time.Duration // created no longer ago
 	Headers       *string        // a JSON object: all of these are among their headers
 	Bare          bool           // payloads are left out
+	Fingerprint   *string        // of the last error
 }
 
 // OutboxFloor is the position at which a list that examines so many messages ends; no row if
@@ -144,6 +145,25 @@ type OutboxListDeadFloor struct {
 	Before int64
 	Look   int
 	Status int
+}
+
+// OutboxFailures groups the failed messages within a range of positions by topic and fingerprint.
+type OutboxFailures struct {
+	engine.Rows[OutboxFailure]
+	engine.Bounded
+	Below, Floor                     int64 // below one position, and not below the other
+	Topic, Queue, Error, Fingerprint *string
+	Since, Before                    *time.Time
+}
+
+// OutboxFailure is messages of a topic that failed in the same way.
+type OutboxFailure struct {
+	Topic           string
+	Fingerprint     *string
+	N               int64
+	FirstAt, LastAt time.Time
+	ID              int64   // the highest position among them
+	Error           *string // of that one
 }
 
 // OutboxCounts reads how many messages are in each state: sums over runs, never over

@@ -36,11 +36,17 @@ type OutboxAck struct {
 	Failed        []Span // that this transaction failed without counting them in joins
 }
 
+// Reported is an error, and what it has in common with others of its kind; nil: unknown.
+type Reported struct {
+	Error       *string `text:"any"`
+	Fingerprint *string `text:"any"`
+}
+
 // Abandoned is messages that are to be tried again.
 type Abandoned struct {
 	Held
+	Reported
 	Delay *time.Duration // nil: the usual backoff
-	Error *string        `text:"any"`
 	Yield bool           // the next with their ordering keys may be claimed meanwhile
 	// Uncounted means that the attempt does not count, and is not kept among the failed ones.
 	Uncounted bool
@@ -57,9 +63,9 @@ type OutboxAbandon struct {
 // Failure is messages that failed for good.
 type Failure struct {
 	Held
-	Error   *string `text:"any"`
-	Expired bool    // they ended before an attempt began: their state is another one
-	Hold    bool    // those behind them with their ordering keys go on waiting
+	Reported
+	Expired bool // they ended before an attempt began: their state is another one
+	Hold    bool // those behind them with their ordering keys go on waiting
 }
 
 // OutboxFail marks messages as failed for good, or as expired, and returns how many there were.

@@ -127,11 +127,11 @@ func Ack(owner [16]byte, s ...Span) *engine.Call {
 
 // Abandon asks to put spans back after a delay, or the default one if nil.
 func Abandon(owner [16]byte, delay *time.Duration, reason string, s ...Span) *engine.Call {
-	return engine.Ask(op.OutboxAbandon{Runs: runs(heldBy(owner, s), func(h op.Held) op.Abandoned { return op.Abandoned{Held: h, Delay: delay, Error: &reason} })})
+	return engine.Ask(op.OutboxAbandon{Runs: runs(heldBy(owner, s), func(h op.Held) op.Abandoned { return op.Abandoned{Held: h, Delay: delay, Reported: op.Reported{Error: &reason}} })})
 }
 
 func failed(held []Held, reason string, count bool) *engine.Call {
-	return engine.Ask(op.OutboxFail{Runs: runs(held, func(h op.Held) op.Failure { return op.Failure{Held: h, Error: &reason} }), Count: count})
+	return engine.Ask(op.OutboxFail{Runs: runs(held, func(h op.Held) op.Failure { return op.Failure{Held: h, Reported: op.Reported{Error: &reason}} }), Count: count})
 }
 
 // Fail asks to fail spans.

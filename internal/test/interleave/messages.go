@@ -112,14 +112,14 @@ func Ack(owner string, lo int64, n int) Action {
 func Fail(owner string, lo int64, n int) Action {
 	why := "why"
 	return ask(fmt.Sprintf("fail %d by %s", lo, owner), event(about(Failed, owner, lo, n)),
-		op.OutboxFail{Runs: []op.Failure{{Held: held(owner, lo, n), Error: &why}}, Worker: owner, Keep: 5, Count: true})
+		op.OutboxFail{Runs: []op.Failure{{Held: held(owner, lo, n), Reported: op.Reported{Error: &why}}}, Worker: owner, Keep: 5, Count: true})
 }
 
 // Abandon puts them back at once, with an attempt counted.
 func Abandon(owner string, lo int64, n int) Action {
 	none, why := time.Duration(0), "why"
 	return ask(fmt.Sprintf("abandon %d by %s", lo, owner), event(about(Retried, owner, lo, n)),
-		op.OutboxAbandon{Runs: []op.Abandoned{{Held: held(owner, lo, n), Delay: &none, Error: &why}}, Worker: owner, Keep: 5})
+		op.OutboxAbandon{Runs: []op.Abandoned{{Held: held(owner, lo, n), Delay: &none, Reported: op.Reported{Error: &why}}}, Worker: owner, Keep: 5})
 }
 
 // Extend extends their lease.

@@ -14,7 +14,7 @@ BEGIN
   v_ids := ARRAY(SELECT r.id FROM pawl.job_run r WHERE r.job_id = v_job AND r.outcome IS NULL);
   v_ids := ARRAY(SELECT w.lo FROM pawl.outbox_withdraw(v_ids, false) w);
   INSERT INTO pawl.outbox_exception AS e (id, status, last_error, updated_at) SELECT i, 4, 'the job was deleted', clock_timestamp() FROM unnest(v_ids) i
-  ON CONFLICT (id) DO UPDATE SET status = 4, next_attempt_at = NULL, last_error = excluded.last_error, updated_at = excluded.updated_at;
+  ON CONFLICT (id) DO UPDATE SET status = 4, next_attempt_at = NULL, last_error = excluded.last_error, fingerprint = NULL, updated_at = excluded.updated_at;
   PERFORM pawl.outbox_join_settle(s.o_lo, s.o_n) FROM pawl.outbox_runs(v_ids) s;
   DELETE FROM pawl.job_run r WHERE r.id = ANY (v_ids);
   DELETE FROM pawl.job j WHERE j.id = v_job;

@@ -11,14 +11,14 @@ DECLARE
   v_over boolean;
   v_now  timestamptz;
 BEGIN
-  SELECT b.action, b.ids, b.topic, b.queue, b.error, b.failed_since, b.failed_before, b.most - b.n AS room, b.rate, b.target, b.actor, b.reason, b.last INTO v_act
+  SELECT b.action, b.ids, b.topic, b.queue, b.error, b.failed_since, b.failed_before, b.most - b.n AS room, b.rate, b.target, b.actor, b.reason, b.last, b.fingerprint INTO v_act
     FROM pawl.outbox_bulk b WHERE b.id = p_id AND b.ended_at IS NULL AND b.at <= clock_timestamp() FOR UPDATE SKIP LOCKED;
   IF NOT FOUND THEN
     RETURN 0;
   END IF;
   SELECT d.o_ids, d.o_last INTO v_ids, v_last
     FROM pawl.outbox_dead_pick(CASE WHEN v_act.ids IS NOT NULL THEN ARRAY(SELECT e.value::bigint FROM json_array_elements_text(v_act.ids::json) e) END,
-      v_act.topic, v_act.queue, v_act.error, v_act.failed_since, v_act.failed_before, v_act.last, p_look, least(p_n, nullif(v_act.rate, 0), v_act.room)) d;
+      v_act.topic, v_act.queue, v_act.error, v_act.failed_since, v_act.failed_before, v_act.last, p_look, least(p_n, nullif(v_act.rate, 0), v_act.room), v_act.fingerprint) d;
   IF v_act.action = 'redrive' THEN
     v_n := pawl.outbox_redrive(v_ids);
   ELSE

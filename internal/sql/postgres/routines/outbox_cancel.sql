@@ -9,7 +9,7 @@ BEGIN
   PERFORM FROM pawl.outbox_order o WHERE o.id = ANY (p_ids) ORDER BY o.id FOR UPDATE; -- before the runs, as outbox_order_release
   v_ids := ARRAY(SELECT w.lo FROM pawl.outbox_withdraw(p_ids, false) w);
   INSERT INTO pawl.outbox_exception AS e (id, status, last_error, updated_at) SELECT i, 4, p_reason, clock_timestamp() FROM unnest(v_ids) i
-  ON CONFLICT (id) DO UPDATE SET status = 4, next_attempt_at = NULL, last_error = excluded.last_error, updated_at = excluded.updated_at;
+  ON CONFLICT (id) DO UPDATE SET status = 4, next_attempt_at = NULL, last_error = excluded.last_error, fingerprint = NULL, updated_at = excluded.updated_at;
   PERFORM pawl.outbox_order_release(s.o_lo, s.o_n), pawl.outbox_join_settle(s.o_lo, s.o_n) FROM pawl.outbox_runs(v_ids) s;
   RETURN cardinality(v_ids);
 END $f$;

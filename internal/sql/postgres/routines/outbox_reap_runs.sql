@@ -24,7 +24,7 @@ BEGIN
     INSERT INTO pawl.outbox_exception AS e (id, status, retry_count, next_attempt_at, last_error, updated_at)
     SELECT b.id, 0, b.retry, v_now, 'lease expired', v_now FROM b ORDER BY b.id
     ON CONFLICT (id) DO UPDATE SET status = 0, retry_count = excluded.retry_count, next_attempt_at = excluded.next_attempt_at,
-      last_error = excluded.last_error, updated_at = excluded.updated_at),
+      last_error = excluded.last_error, fingerprint = NULL, updated_at = excluded.updated_at),
   q AS (
     INSERT INTO pawl.outbox_ready (lane, at, lo, n, retry, suspect)
     SELECT k.lane, v_now, k.lo, k.n, k.retry + (k.suspect = 1)::integer, CASE k.suspect WHEN 0 THEN 1000 ELSE (k.suspect + 1) / 2 END FROM k)

@@ -191,7 +191,7 @@ func deleteJob(t *txn, o op.JobDelete) (int64, error) {
 		return 0, err
 	}
 	reason := "the job was deleted"
-	if err := endMessages(t, taken, statusDiscarded, &reason); err != nil {
+	if err := endMessages(t, taken, statusDiscarded, op.Reported{Error: &reason}); err != nil {
 		return 0, err
 	}
 	for _, r := range taken {

@@ -119,7 +119,7 @@ type outboxExceptionUpsert struct {
 	Status        int
 	RetryCount    int64
 	NextAttemptAt *int64
-	Error         *string
+	op.Reported
 }
 
 func enqueue(t *txn, o op.OutboxEnqueue) (int64, error) {

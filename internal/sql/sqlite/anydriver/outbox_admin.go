@@ -38,7 +38,7 @@ func discardWaiting(t *txn, ids []int64, reason string) ([]run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := endMessages(t, taken, statusDiscarded, &reason); err != nil {
+	if err := endMessages(t, taken, statusDiscarded, op.Reported{Error: &reason}); err != nil {
 		return nil, err
 	}
 	if err := next(t, taken); err != nil {

@@ -31,6 +31,7 @@ type (
 		Action              string
 		IDs                 *string
 		Topic, Queue, Error *string
+		Fingerprint         *string
 		FailedSince         *time.Time
 		FailedBefore        time.Time
 		Most                *int64
@@ -87,7 +88,7 @@ func bulkStep(t *txn, o op.OutboxBulkStep) (int64, error) {
 
 // filter returns what a step selects.
 func (b *bulk) filter(o *op.OutboxBulkStep) (f op.DeadFilter, err error) {
-	f = op.DeadFilter{Topic: b.Topic, Queue: b.Queue, Error: b.Error, Since: b.FailedSince, Before: &b.FailedBefore, After: b.Last, Look: o.Look, Most: o.Most}
+	f = op.DeadFilter{Topic: b.Topic, Queue: b.Queue, Error: b.Error, Fingerprint: b.Fingerprint, Since: b.FailedSince, Before: &b.FailedBefore, After: b.Last, Look: o.Look, Most: o.Most}
 	if b.Rate > 0 {
 		f.Most = min(f.Most, b.Rate)
 	}

@@ -172,7 +172,7 @@ func abandon(t *txn, o op.OutboxAbandon) (int64, error) {
 					return err
 				}
 			}
-			if err := retryLater(t, r, at, a.Uncounted, attempt{a.Error, &o.Worker, o.Keep}); err != nil {
+			if err := retryLater(t, r, at, a.Uncounted, attempt{a.Reported, &o.Worker, o.Keep}); err != nil {
 				return err
 			}
 		}
@@ -182,14 +182,14 @@ func abandon(t *txn, o op.OutboxAbandon) (int64, error) {
 
 // attempt is one that failed.
 type attempt struct {
-	err    *string
+	op.Reported
 	worker *string
 	keep   int // so many of a message are kept
 }
 
 // failed keeps the attempt of a message.
 func (a attempt) failed(t *txn, id, number int64) error {
-	if _, err := t.do(outboxAttemptInsert{ID: id, Attempt: number, Worker: a.worker, Error: a.err}); err != nil {
+	if _, err := t.do(outboxAttemptInsert{ID: id, Attempt: number, Worker: a.worker, Error: a.Error}); err != nil {
 		return err
 	}
 	_, err := t.do(outboxAttemptTrim{ID: id, Keep: a.keep})
@@ -203,7 +203,7 @@ func retryLater(t *txn, r run, at int64, uncounted bool, a attempt) error {
 		r.Retry++
 	}
 	for id := r.Lo; id < r.end(); id++ {
-		if _, err := t.do(outboxExceptionUpsert{ID: id, RetryCount: r.Retry, NextAttemptAt: &at, Error: a.err}); err != nil {
+		if _, err := t.do(outboxExceptionUpsert{ID: id, RetryCount: r.Retry, NextAttemptAt: &at, Reported: a.Reported}); err != nil {
 			return err
 		}
 		if uncounted {
@@ -233,12 +233,12 @@ func fail(t *txn, o op.OutboxFail) (int64, error) {
 			}
 		}
 		if f.Expired {
-			return endMessages(t, taken, statusExpired, f.Error)
+			return endMessages(t, taken, statusExpired, f.Reported)
 		}
-		if err := endMessages(t, taken, statusFailed, f.Error); err != nil {
+		if err := endMessages(t, taken, statusFailed, f.Reported); err != nil {
 			return err
 		}
-		return failedAttempts(t, taken, attempt{f.Error, &o.Worker, o.Keep})
+		return failedAttempts(t, taken, attempt{f.Reported, &o.Worker, o.Keep})
 	})
 	if err != nil {
 		return 0, err
@@ -259,10 +259,10 @@ func failedAttempts(t *txn, runs []run, a attempt) error {
 }
 
 // endMessages records the status and reason of messages that ended without being done.
-func endMessages(t *txn, runs []run, status int, reason *string) error {
+func endMessages(t *txn, runs []run, status int, reason op.Reported) error {
 	for _, r := range runs {
 		for id := r.Lo; id < r.end(); id++ {
-			if _, err := t.do(outboxExceptionUpsert{ID: id, Status: status, RetryCount: r.Retry, Error: reason}); err != nil {
+			if _, err := t.do(outboxExceptionUpsert{ID: id, Status: status, RetryCount: r.Retry, Reported: reason}); err != nil {
 				return err
 			}
 		}

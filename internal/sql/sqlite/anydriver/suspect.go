@@ -38,7 +38,7 @@ func suspectAgain(t *txn, r run, keep int) error {
 		r.Suspect = firstSuspects
 	case 1:
 		reason := leaseExpired
-		return retryLater(t, r, t.now, false, attempt{err: &reason, keep: keep})
+		return retryLater(t, r, t.now, false, attempt{Reported: op.Reported{Error: &reason}, keep: keep})
 	default:
 		r.Suspect = (r.Suspect + 1) / 2
 	}

@@ -11,7 +11,7 @@ BEGIN
   INSERT INTO @want (id) SELECT r.id FROM pawl.job_run r WHERE r.job_id = @job AND r.outcome IS NULL;
   pawl.withdraw(pawl.forever())
   SET @now = SYSUTCDATETIME();
-  UPDATE e SET status = 4, next_attempt_at = NULL, last_error = N'the job was deleted', updated_at = @now FROM pawl.outbox_exception e INNER JOIN @out o ON o.id = e.id;
+  UPDATE e SET status = 4, next_attempt_at = NULL, last_error = N'the job was deleted', fingerprint = NULL, updated_at = @now FROM pawl.outbox_exception e INNER JOIN @out o ON o.id = e.id;
   INSERT INTO pawl.outbox_exception (id, status, last_error, updated_at)
   SELECT o.id, 4, N'the job was deleted', @now FROM @out o WHERE NOT EXISTS (SELECT 1 FROM pawl.outbox_exception e WHERE e.id = o.id) ORDER BY o.id;
   IF EXISTS (SELECT 1 FROM @out o INNER JOIN pawl.outbox_join_member m ON m.id = o.id WHERE m.status = 0)

@@ -11,7 +11,7 @@ INSERT INTO @held (id)
 SELECT o.id FROM pawl.outbox_order o WITH (UPDLOCK, ROWLOCK) WHERE o.id IN (SELECT w.id FROM @want w); -- before the runs, as outbox_order_release
 pawl.withdraw(pawl.forever())
 SET @now = SYSUTCDATETIME();
-UPDATE e SET status = 4, next_attempt_at = NULL, last_error = @reason, updated_at = @now FROM pawl.outbox_exception e INNER JOIN @out o ON o.id = e.id;
+UPDATE e SET status = 4, next_attempt_at = NULL, last_error = @reason, fingerprint = NULL, updated_at = @now FROM pawl.outbox_exception e INNER JOIN @out o ON o.id = e.id;
 INSERT INTO pawl.outbox_exception (id, status, last_error, updated_at)
 SELECT o.id, 4, @reason, @now FROM @out o WHERE NOT EXISTS (SELECT 1 FROM pawl.outbox_exception e WHERE e.id = o.id) ORDER BY o.id;
 SELECT @got = COUNT(*) FROM @out;

@@ -4,25 +4,25 @@
 -- null is any. @got: how many; @last: where to go on, null at the end;
 -- @ended: how many of them are failed steps of failed joins.
 CREATE PROCEDURE pawl.outbox_dead @what nvarchar(10), @ids nvarchar(max), @topic nvarchar(510), @queue nvarchar(510), @error nvarchar(max), @since datetime2(7), @before datetime2(7),
-  @after bigint, @look int, @most bigint, @got bigint OUTPUT, @last bigint OUTPUT, @ended bigint OUTPUT AS
+  @after bigint, @look int, @most bigint, @got bigint OUTPUT, @last bigint OUTPUT, @ended bigint OUTPUT, @fingerprint nvarchar(400) = NULL AS
 BEGIN
 DECLARE @now datetime2(7), @seen int, @high bigint, @json nvarchar(max), @all bit = CASE WHEN @ids IS NULL THEN 1 ELSE 0 END;
 DECLARE @want TABLE (id bigint NOT NULL PRIMARY KEY);
-DECLARE @found TABLE (id bigint NOT NULL PRIMARY KEY, last_error nvarchar(max) COLLATE Latin1_General_100_BIN2, updated_at datetime2(7) NOT NULL);
+DECLARE @found TABLE (id bigint NOT NULL PRIMARY KEY, last_error nvarchar(max) COLLATE Latin1_General_100_BIN2, fingerprint nvarchar(400) COLLATE Latin1_General_100_BIN2, updated_at datetime2(7) NOT NULL);
 DECLARE @pick TABLE (id bigint NOT NULL PRIMARY KEY);
 DECLARE @done TABLE (id bigint NOT NULL PRIMARY KEY);
 pawl.begin_own()
 INSERT INTO @want (id) SELECT DISTINCT CAST(x.value AS bigint) FROM OPENJSON(@ids) x;
 IF @all = 1
-  INSERT INTO @found (id, last_error, updated_at)
-  SELECT TOP (@look) x.id, x.last_error, x.updated_at FROM pawl.outbox_exception x WHERE x.status >= 3 AND x.status = 3 AND x.id > @after ORDER BY x.id;
+  INSERT INTO @found (id, last_error, fingerprint, updated_at)
+  SELECT TOP (@look) x.id, x.last_error, x.fingerprint, x.updated_at FROM pawl.outbox_exception x WHERE x.status >= 3 AND x.status = 3 AND x.id > @after ORDER BY x.id;
 ELSE
-  INSERT INTO @found (id, last_error, updated_at)
-  SELECT TOP (@look) x.id, x.last_error, x.updated_at FROM @want w INNER JOIN pawl.outbox_exception x ON x.id = w.id WHERE x.status = 3 AND x.id > @after ORDER BY x.id;
+  INSERT INTO @found (id, last_error, fingerprint, updated_at)
+  SELECT TOP (@look) x.id, x.last_error, x.fingerprint, x.updated_at FROM @want w INNER JOIN pawl.outbox_exception x ON x.id = w.id WHERE x.status = 3 AND x.id > @after ORDER BY x.id;
 SELECT @seen = COUNT(*), @high = MAX(f.id) FROM @found f;
 INSERT INTO @pick (id)
 SELECT TOP (@most) f.id FROM @found f INNER JOIN pawl.outbox_message m ON m.id = f.id LEFT JOIN pawl.outbox_lane l ON l.id = m.lane
- WHERE (@topic IS NULL OR m.topic = @topic) AND (@queue IS NULL OR pawl.exactly(l.queue, @queue)) AND (@error IS NULL OR pawl.contains(f.last_error, @error))
+ WHERE (@topic IS NULL OR m.topic = @topic) AND (@queue IS NULL OR pawl.exactly(l.queue, @queue)) AND (@error IS NULL OR pawl.contains(f.last_error, @error)) AND (@fingerprint IS NULL OR pawl.print(f) = @fingerprint)
    AND (@since IS NULL OR f.updated_at >= @since) AND (@before IS NULL OR f.updated_at < @before)
  ORDER BY f.id;
 SELECT @got = COUNT(*), @last = MAX(p.id) FROM @pick p;

@@ -1,4 +1,4 @@
--- Fail runs, a JSON array with owner, lo, n, error, expired and hold, for good, or end them as
+-- Fail runs, a JSON array with owner, lo, n, error, fingerprint, expired and hold, for good, or end them as
 -- expired, and count in joins what was taken, unless an ack in the same transaction is to do
 -- that (@count 0; see outbox_ack_runs). The next messages with their ordering keys may be
 -- claimed, unless hold keeps them waiting. Returns how many messages.
@@ -8,13 +8,13 @@ DECLARE @now datetime2(7), @got bigint, @spans nvarchar(max);
 pawl.bad_table()
 pawl.run_tables()
 pawl.begin_own()
-INSERT INTO @run (nr, owner, lo, n, error, flag, hold)
-SELECT ROW_NUMBER() OVER (ORDER BY x.lo), x.owner, x.lo, x.n, x.error, coalesce(x.expired, 0), coalesce(x.hold, 0)
-  FROM OPENJSON(@runs) WITH (owner uniqueidentifier, lo bigint, n bigint, error nvarchar(max), expired bit, hold bit) x;
+INSERT INTO @run (nr, owner, lo, n, error, fingerprint, flag, hold)
+SELECT ROW_NUMBER() OVER (ORDER BY x.lo), x.owner, x.lo, x.n, x.error, x.fingerprint, coalesce(x.expired, 0), coalesce(x.hold, 0)
+  FROM OPENJSON(@runs) WITH (owner uniqueidentifier, lo bigint, n bigint, error nvarchar(max), fingerprint nvarchar(400), expired bit, hold bit) x;
 pawl.take()
 SET @now = SYSUTCDATETIME();
-INSERT INTO @bad (id, status, retry, attempt, error)
-SELECT t.lo + k.i, CASE r.flag WHEN 1 THEN 5 ELSE 3 END, t.retry, CASE r.flag WHEN 1 THEN NULL ELSE t.retry + 1 END, r.error
+INSERT INTO @bad (id, status, retry, attempt, error, fingerprint)
+SELECT t.lo + k.i, CASE r.flag WHEN 1 THEN 5 ELSE 3 END, t.retry, CASE r.flag WHEN 1 THEN NULL ELSE t.retry + 1 END, r.error, r.fingerprint
   FROM @taken t INNER JOIN @run r ON r.nr = t.nr INNER JOIN pawl.numbers() k ON k.i < t.n;
 pawl.exceptions()
 SELECT @got = coalesce(SUM(t.n), 0) FROM @taken t;

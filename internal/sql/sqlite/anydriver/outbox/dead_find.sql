@@ -1,7 +1,7 @@
 -- ignores @most: those that are not chosen are read, too
 SELECT e.id AS id, m.lane AS lane,
        (@topic IS NULL OR m.topic = @topic) AND (@queue IS NULL OR m.lane IN (SELECT l.id FROM pawl.outbox_lane l WHERE l.queue = @queue))
-       AND (@error IS NULL OR pawl.contains(coalesce(e.last_error, ''), @error)) AND (@since IS NULL OR e.updated_at >= @since) AND (@before IS NULL OR e.updated_at < @before) AS chosen
+       AND (@error IS NULL OR pawl.contains(coalesce(e.last_error, ''), @error)) AND (@fingerprint IS NULL OR coalesce(pawl.print(e), '') = @fingerprint) AND (@since IS NULL OR e.updated_at >= @since) AND (@before IS NULL OR e.updated_at < @before) AS chosen
   FROM pawl.outbox_exception e JOIN pawl.outbox_message m ON m.id = e.id
  WHERE e.status >= 3 AND e.status = 3 AND e.id > @after AND (@ids IS NULL OR e.id IN (SELECT value FROM json_each(@ids)))
  ORDER BY e.id LIMIT @look
