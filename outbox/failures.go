@@ -32,11 +32,14 @@ type Failure struct {
 // maxFailures is how many kinds of failures are told apart.
 const maxFailures = 1000
 
+// maxFailed is how many failed messages are read to group them.
+const maxFailed = 1_000_000
+
 // statusFailed is the number of Failed among op.OutboxStatuses.
 const statusFailed = 3
 
 // Failures groups the failed messages that a filter selects by topic and fingerprint, the most frequent
-// first. It reads all of them, 10 000 in each statement, and no payloads. IDs, Limit and Rate of the filter
+// first. It reads all of them, up to the newest 1 000 000, 10 000 in each statement, and no payloads. IDs, Limit and Rate of the filter
 // are ignored.
 func (o *Outbox) Failures(ctx context.Context, f FailedFilter) ([]Failure, error) {
 	if err := f.validate(); err != nil {
@@ -45,7 +48,7 @@ func (o *Outbox) Failures(ctx context.Context, f FailedFilter) ([]Failure, error
 	d := o.deadFilter(&f)
 	read := op.OutboxFailures{Below: math.MaxInt64, Topic: d.Topic, Queue: d.Queue, Error: d.Error, Fingerprint: d.Fingerprint, Since: d.Since, Before: d.Before}
 	groups := map[[2]string]*Failure{}
-	for read.Below > 0 {
+	for n := 0; read.Below > 0 && n < maxFailed; n += o.failedPage {
 		floor, _, err := engine.Get(ctx, o.db, op.OutboxListDeadFloor{Before: read.Below, Look: o.failedPage, Status: statusFailed})
 		if err != nil {
 			return nil, err

@@ -57,7 +57,11 @@ func resources() []resource {
 		{path: "doctor", summary: "Whether the database is in order: what the examination found.", result: health.Report{}, get: func(v *visit, s *store) (any, error) {
 			return s.Admin.Examine(v.Context(), admin.ExamineOptions{Timeout: v.s.opts.Timeout}), nil
 		}},
-		{path: "messages", summary: "Messages, newest first. 10 000 are read for a page: it may have fewer than 50, or none, and a next one.", params: []string{"status", "topic", "queue", "correlation", "error", "older", "newer", "id", "after"}, result: []view.Message{}, list: true, get: apiMessages},
+		{path: "failures", summary: "Failed messages by topic and kind of error, the most frequent first.", params: []string{"topic", "queue", "error"}, result: []outbox.Failure{}, list: true, get: func(v *visit, s *store) (any, error) {
+			_, groups, err := v.failed(v.Context(), s)
+			return v.readable(groups), err
+		}},
+		{path: "messages", summary: "Messages, newest first. 10 000 are read for a page: it may have fewer than 50, or none, and a next one.", params: []string{"status", "topic", "queue", "correlation", "error", "fingerprint", "older", "newer", "id", "after"}, result: []view.Message{}, list: true, get: apiMessages},
 		{path: "messages/{id}", summary: "A message with its failed attempts, by its id or position. The payload is there if payload=true and the caller may read it.", params: []string{"payload"}, result: view.Story{}, get: apiMessage},
 		{path: "explain/{id}", summary: "Why a message, timer, job, run, join or message of the inbox has not run.", result: admin.Explanation{}, get: func(v *visit, s *store) (any, error) {
 			found, err := s.Admin.Explain(v.Context(), v.PathValue("id"))

@@ -5,105 +5,96 @@ import (
 	"context"
 	"net/url"
 	"slices"
-	"strconv"
 
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/outbox"
 )
 
-// failedRead is how many failed messages are grouped, of the pageRead that are read.
-const failedRead = 1000
-
-// failure is what groups failed messages: their topic, and how their error begins.
-type failure struct{ topic, text string }
-
-// failed groups failed messages by topic and error.
+// failed groups failed messages by topic and the fingerprint of their error.
 func failed(v *visit) (*screen, error) {
-	sc := &screen{Title: "Failed", Filter: &filter{Fields: []field{
+	sc := &screen{Title: "Failed", Still: true, Filter: &filter{Fields: []field{
 		{Name: "topic", Label: "Topic", Value: v.query.Get("topic")},
 		{Name: "queue", Label: "Queue", Value: v.query.Get("queue")},
 		{Name: "error", Label: "Error contains", Value: v.query.Get("error")},
 	}, Keep: []string{"store", v.key}}}
 	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
-		if err := v.searchable("error"); err != nil {
-			return nil, err
-		}
-		f := outbox.FailedFilter{Topic: v.query.Get("topic"), Queue: v.query.Get("queue"), Error: v.query.Get("error")}
-		list, next, err := s.Outbox.ListSome(ctx, access.Key{}, outbox.ListOptions{Status: outbox.Failed, Topic: f.Topic, Queue: f.Queue, Error: f.Error, NoPayload: true}, pageRead, failedRead)
+		f, groups, err := v.failed(ctx, s)
 		if err != nil {
 			return nil, err
 		}
-		return []block{{Note: failedNote(len(list), next != 0), Actions: failedActions(s, &f, len(list), next != 0), Table: v.failures(s, list, next != 0)}}, nil
+		var found int64
+		for i := range groups {
+			found += groups[i].Count
+		}
+		return []block{{Actions: failedActions(s, &f, found), Table: v.failures(s, f.Queue, v.readable(groups))}}, nil
 	})
 	return sc, nil
 }
 
-// failedNote says of what the groups are if there may be more than were read.
-func failedNote(found int, more bool) string {
-	switch {
-	case !more:
-		return ""
-	case found == failedRead:
-		return "Of the newest " + grouped(failedRead) + "; there may be more."
+// failed reads the groups that the address asks for.
+func (v *visit) failed(ctx context.Context, s *store) (f outbox.FailedFilter, groups []outbox.Failure, err error) {
+	if err := v.searchable("error"); err != nil {
+		return f, nil, err
 	}
-	return "Of the newest " + grouped(pageRead) + " failed messages, whatever they are; there may be more."
+	f = outbox.FailedFilter{Topic: v.query.Get("topic"), Queue: v.query.Get("queue"), Error: v.query.Get("error")}
+	groups, err = s.Outbox.Failures(ctx, f)
+	return f, groups, err
 }
 
-// failures is a table of groups, the largest first.
-func (v *visit) failures(s *store, list []outbox.Info, more bool) *table {
-	groups := map[failure][]*outbox.Info{}
-	for i := range list {
-		k := failure{list[i].Topic, firstLine(v.private(list[i].Topic, list[i].LastError))}
-		groups[k] = append(groups[k], &list[i])
+// readable returns the groups as the visitor may read them: those that look alike are one.
+func (v *visit) readable(groups []outbox.Failure) (all []outbox.Failure) {
+	if v.readsAll() {
+		return groups
 	}
-	keys := make([]failure, 0, len(groups))
-	for k := range groups {
-		keys = append(keys, k)
+	for _, g := range groups {
+		g.Fingerprint, g.Error = "", v.private(g.Topic, g.Fingerprint)
+		i := slices.IndexFunc(all, func(o outbox.Failure) bool { return o.Topic == g.Topic && o.Error == g.Error })
+		if i < 0 {
+			all = append(all, g)
+			continue
+		}
+		o := &all[i]
+		o.Count += g.Count
+		if g.FirstAt.Before(o.FirstAt) {
+			o.FirstAt = g.FirstAt
+		}
+		if g.LastAt.After(o.LastAt) {
+			o.LastAt = g.LastAt
+		}
 	}
-	slices.SortFunc(keys, func(a, b failure) int {
-		return cmp.Or(cmp.Compare(len(groups[b]), len(groups[a])), cmp.Compare(a.topic, b.topic), cmp.Compare(a.text, b.text))
-	})
-	t := &table{Head: []string{"Topic", "Error", "Messages", "Newest from", ""}, None: "Nothing has failed."}
-	if more {
-		t.None = "None of those that were read is meant."
-	}
-	for _, k := range keys {
-		newest := groups[k][0]
-		f := outbox.FailedFilter{Topic: k.topic}
-		shown, actions := words(k.text), []action(nil) // a group whose errors are not shown cannot be named by one
+	return all
+}
+
+// failures is a table of groups.
+func (v *visit) failures(s *store, queue string, groups []outbox.Failure) *table {
+	t := &table{Head: []string{"Topic", "Error", "Messages", "First failed", "Last failed", "Example", ""}, None: "Nothing has failed."}
+	for i := range groups {
+		g := &groups[i]
+		if g.Others {
+			t.Rows = append(t.Rows, []cell{words(""), words("of other kinds"), count(g.Count), at(g.FirstAt), at(g.LastAt), {}, {}})
+			continue
+		}
+		f := outbox.FailedFilter{Topic: g.Topic, Queue: queue, Fingerprint: g.Fingerprint}
+		shown, example, actions := words(g.Error), cell{}, []action(nil) // a group whose errors are not shown cannot be named by one
 		if v.readsAll() {
-			f.Error = cut(newest.LastError)
-			shown = link(cmp.Or(k.text, "no error"), v.hrefIn(s.key, "messages", "status", "failed", "topic", k.topic, "error", f.Error))
+			shown = link(cmp.Or(g.Fingerprint, "no error"), v.hrefIn(s.key, "messages", "status", "failed", "topic", g.Topic, "queue", queue, "fingerprint", g.Fingerprint))
+			example = link(firstLine(g.Error), v.hrefIn(s.key, "messages/"+number64(int64(g.Position))))
 		}
-		if v.readsAll() || !v.access.Payloads { // then the group is the topic
-			actions = failedActions(s, &f, len(groups[k]), more)
+		if g.Fingerprint != "" || !v.access.Payloads { // then the group is the topic
+			actions = failedActions(s, &f, g.Count)
 		}
-		t.Rows = append(t.Rows, []cell{words(k.topic), shown, count(int64(len(groups[k]))), at(newest.CreatedAt), {Actions: actions}})
+		t.Rows = append(t.Rows, []cell{words(g.Topic), shown, count(g.Count), at(g.FirstAt), at(g.LastAt), example, {Actions: actions}})
 	}
 	return t
 }
 
-// cut is the part of an error that finds others like it.
-func cut(s string) string {
-	line := firstLine(s)
-	if len(line) < len(s) {
-		line = line[:max(0, len(line)-len(" …"))]
-	}
-	return line
-}
-
-// failedActions redrive and discard what a filter selects. found is how many were found; there may
-// be more.
-func failedActions(s *store, f *outbox.FailedFilter, found int, more bool) []action {
+// failedActions redrive and discard what a filter selects. found is how many were found.
+func failedActions(s *store, f *outbox.FailedFilter, found int64) []action {
 	if found == 0 {
 		return nil
 	}
-	fields := []string{"store", s.key, "topic", f.Topic, "queue", f.Queue, "error", f.Error}
-	most := input{Name: "limit", Label: "At most", Value: strconv.Itoa(found), Hint: "a number, or " + everything}
-	what := plural(int64(found), "failed message")
-	if more {
-		what = what + " or more"
-	}
+	fields := []string{"store", s.key, "topic", f.Topic, "queue", f.Queue, "error", f.Error, "fingerprint", f.Fingerprint}
+	most := input{Name: "limit", Label: "At most", Value: number64(found), Hint: "a number, or " + everything}
+	what := plural(found, "failed message")
 	return []action{
 		{Do: "retry", Label: "Redrive", Fields: fields, Inputs: []input{most, {Name: "rate", Label: "A second", Type: "number", Hint: "no limit"}}, Confirm: what + " become ready again, with all attempts; those that are retrying run now, unless there is a rate."},
 		{Do: "discard", Label: "Discard", Fields: fields, Inputs: []input{most, why()}, Confirm: what + " are given up, and cannot be redriven.", Danger: true},
@@ -119,7 +110,7 @@ func failedFilter(ctx context.Context, s *store, form url.Values) (f outbox.Fail
 		}
 		return outbox.FailedFilter{IDs: []outbox.Position{m.Position}}, nil
 	}
-	f = outbox.FailedFilter{Topic: form.Get("topic"), Queue: form.Get("queue"), Error: form.Get("error")}
+	f = outbox.FailedFilter{Topic: form.Get("topic"), Queue: form.Get("queue"), Error: form.Get("error"), Fingerprint: form.Get("fingerprint")}
 	if f.Limit, err = limit(form); err == nil {
 		f.Rate, err = number[int](form, "rate")
 	}

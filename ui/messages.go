@@ -24,6 +24,7 @@ func messages(v *visit) (*screen, error) {
 		{Name: "queue", Label: "Queue", Value: v.query.Get("queue")},
 		{Name: "correlation", Label: "Correlation id", Value: v.query.Get("correlation")},
 		{Name: "error", Label: "Error contains", Value: v.query.Get("error")},
+		{Name: "fingerprint", Label: "Error like", Value: v.query.Get("fingerprint")},
 		{Name: "older", Label: "Older than", Value: v.query.Get("older")},
 		{Name: "newer", Label: "Newer than", Value: v.query.Get("newer")},
 		{Name: "id", Label: "Message id or position", Value: v.query.Get("id")},
@@ -60,7 +61,7 @@ func (v *visit) listMessages(ctx context.Context, s *store, opts outbox.ListOpti
 func (v *visit) listOptions() (opts outbox.ListOptions, err error) {
 	q := v.query
 	opts = outbox.ListOptions{
-		Status: outbox.Status(q.Get("status")), Topic: q.Get("topic"), Queue: q.Get("queue"), CorrelationID: q.Get("correlation"), Error: q.Get("error"),
+		Status: outbox.Status(q.Get("status")), Topic: q.Get("topic"), Queue: q.Get("queue"), CorrelationID: q.Get("correlation"), Error: q.Get("error"), Fingerprint: q.Get("fingerprint"),
 	}
 	for name, age := range map[string]*time.Duration{"older": &opts.OlderThan, "newer": &opts.NewerThan} {
 		if text := q.Get(name); text != "" {
@@ -69,7 +70,7 @@ func (v *visit) listOptions() (opts outbox.ListOptions, err error) {
 			}
 		}
 	}
-	if err = cmp.Or(v.searchable("correlation"), v.searchable("error")); err != nil {
+	if err = cmp.Or(v.searchable("correlation"), v.searchable("error"), v.searchable("fingerprint")); err != nil {
 		return opts, err
 	}
 	after, err := number[int64](q, "after")

@@ -73,6 +73,7 @@ type cli struct {
 	Work         workCmd         `cmd:"" help:"Run a command for every message."`
 	Ls           lsCmd           `cmd:"" aliases:"list" help:"List messages, newest first."`
 	Show         showCmd         `cmd:"" help:"Show a message with its payload."`
+	Failures     failuresCmd     `cmd:"" help:"Group failed messages by topic and error."`
 	Explain      explainCmd      `cmd:"" help:"Say why a message, timer, job, run, join or message of the inbox has not run."`
 	Retry        retryCmd        `cmd:"" help:"Make failed messages ready again, with all their attempts."`
 	Discard      discardCmd      `cmd:"" help:"Discard failed messages."`

@@ -15,16 +15,17 @@ import (
 
 // selection picks failed messages and, for pawl retry, those that are retrying.
 type selection struct {
-	IDs    []string `arg:"" optional:"" name:"id" help:"Ids of messages: UUIDs or positions."`
-	All    bool     `help:"All of them, or those that the following options choose."`
-	Topic  said     `short:"t" placeholder:"TOPIC" help:"With --all: only those of a topic."`
-	Queue  said     `placeholder:"NAME" help:"With --all: only those in a queue."`
-	Error  said     `placeholder:"TEXT" help:"With --all: only those whose last error contains a text, as it is written."`
-	Since  said     `placeholder:"WHEN" help:"With --all: only those that failed since a time, or within a duration: 2026-11-22T10:00:00Z, 2h."`
-	Before said     `placeholder:"WHEN" help:"With --all: only those that failed before a time, or longer ago than a duration."`
-	Limit  *int     `short:"n" placeholder:"N" help:"With --all: at most so many, oldest first."`
-	Rate   *int     `placeholder:"N" help:"At most so many a second: workers do it, and the command returns at once. See pawl bulk."`
-	DryRun bool     `help:"Only say how many."`
+	IDs         []string `arg:"" optional:"" name:"id" help:"Ids of messages: UUIDs or positions."`
+	All         bool     `help:"All of them, or those that the following options choose."`
+	Topic       said     `short:"t" placeholder:"TOPIC" help:"With --all: only those of a topic."`
+	Queue       said     `placeholder:"NAME" help:"With --all: only those in a queue."`
+	Error       said     `placeholder:"TEXT" help:"With --all: only those whose last error contains a text, as it is written."`
+	Fingerprint said     `placeholder:"TEXT" help:"With --all: only those whose last error is of a kind that pawl failures lists."`
+	Since       said     `placeholder:"WHEN" help:"With --all: only those that failed since a time, or within a duration: 2026-11-22T10:00:00Z, 2h."`
+	Before      said     `placeholder:"WHEN" help:"With --all: only those that failed before a time, or longer ago than a duration."`
+	Limit       *int     `short:"n" placeholder:"N" help:"With --all: at most so many, oldest first."`
+	Rate        *int     `placeholder:"N" help:"At most so many a second: workers do it, and the command returns at once. See pawl bulk."`
+	DryRun      bool     `help:"Only say how many."`
 }
 
 // said is a text that is not empty: --topic "$TOPIC" without a value of TOPIC does not choose all topics.
@@ -150,14 +151,14 @@ func endedText(before string, steps int64) string {
 
 // filter is what the options choose, but for ids.
 func (c *selection) filter(now time.Time) (f outbox.FailedFilter, err error) {
-	chosen := c.Topic != "" || c.Queue != "" || c.Error != "" || c.Since != "" || c.Before != "" || c.Limit != nil
+	chosen := c.Topic != "" || c.Queue != "" || c.Error != "" || c.Fingerprint != "" || c.Since != "" || c.Before != "" || c.Limit != nil
 	switch {
 	case c.All == (len(c.IDs) > 0):
 		return f, usage("want ids or --all")
 	case chosen && !c.All:
-		return f, usage("--topic, --queue, --error, --since, --before and --limit go with --all")
+		return f, usage("--topic, --queue, --error, --fingerprint, --since, --before and --limit go with --all")
 	}
-	f = outbox.FailedFilter{Topic: string(c.Topic), Queue: string(c.Queue), Error: string(c.Error)}
+	f = outbox.FailedFilter{Topic: string(c.Topic), Queue: string(c.Queue), Error: string(c.Error), Fingerprint: string(c.Fingerprint)}
 	if f.Limit, err = bound("--limit", c.Limit); err != nil {
 		return f, err
 	}

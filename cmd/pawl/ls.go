@@ -30,6 +30,7 @@ type lsCmd struct {
 	Queue         string         `short:"q" placeholder:"QUEUE" help:"Only messages of a queue."`
 	CorrelationID string         `placeholder:"ID" help:"Only messages with this correlation id."`
 	Error         string         `placeholder:"TEXT" help:"Only messages whose last error contains a text, upper and lower case as it is."`
+	Fingerprint   string         `placeholder:"TEXT" help:"Only messages whose last error is of a kind that pawl failures lists."`
 	OlderThan     *time.Duration `placeholder:"DURATION" help:"Only messages enqueued longer ago than this (24h)."`
 	NewerThan     *time.Duration `placeholder:"DURATION" help:"Only messages enqueued no longer ago than this (10m)."`
 	Header        headers        `placeholder:"NAME=VALUE" help:"Only messages with a header of exactly this value; may be repeated, then with all of them."`
@@ -93,12 +94,12 @@ func (c *lsCmd) Run(ctx context.Context, a *app, g *options) error {
 
 // chooses says whether any messages are left out by what they are.
 func (c *lsCmd) chooses() bool {
-	return c.Topic != "" || c.Queue != "" || c.CorrelationID != "" || c.Error != "" || c.OlderThan != nil || c.NewerThan != nil || len(c.Header) > 0
+	return c.Topic != "" || c.Queue != "" || c.CorrelationID != "" || c.Error != "" || c.Fingerprint != "" || c.OlderThan != nil || c.NewerThan != nil || len(c.Header) > 0
 }
 
 func (c *lsCmd) filter() (outbox.ListOptions, error) {
 	f := outbox.ListOptions{
-		Topic: c.Topic, Queue: c.Queue, CorrelationID: c.CorrelationID, Error: c.Error,
+		Topic: c.Topic, Queue: c.Queue, CorrelationID: c.CorrelationID, Error: c.Error, Fingerprint: c.Fingerprint,
 		OlderThan: worker.Value(c.OlderThan), NewerThan: worker.Value(c.NewerThan), Headers: c.Header,
 	}
 	if err := c.checkLimit(); err != nil {
