@@ -12,7 +12,7 @@ func TestFailures(t *testing.T) {
 		if r := d.run("", "failures"); r != (result{stderr: "nothing has failed\n"}) {
 			t.Errorf("none: %+v", r)
 		}
-		d.failing(`{"topic":"t","payload":"a"}`, `{"topic":"t","payload":"b"}`, `{"topic":"u","payload":"c"}`)
+		d.failing(`{"topic":"t","payload":"refused 1"}`, `{"topic":"t","payload":"refused 22"}`, `{"topic":"u","payload":"refused 3"}`)
 		var all []failureJSON
 		for line := range strings.Lines(d.must("", "failures", "--json")) {
 			var f failureJSON
