@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/bravellian/pawl/inbox"
@@ -22,6 +23,7 @@ import (
 // A Topic is immutable and safe for concurrent use. It belongs to no database.
 type Topic[T any] struct {
 	name  string
+	also  []string // other names that its handlers take
 	codec Codec
 	opts  TopicOptions
 }
@@ -61,6 +63,23 @@ func NewTopic[T any](name string, opts ...TopicOptions) *Topic[T] {
 	}
 	return t
 }
+
+// Also returns the topic with other names that its handlers take as well: those that it had, in messages,
+// timers and jobs that an earlier version of the program stored. What is enqueued has the topic's own name.
+// It panics if a name is invalid. Patterns are allowed.
+func (t *Topic[T]) Also(names ...string) *Topic[T] {
+	for _, name := range names {
+		if err := (&outbox.Message{Topic: name}).Validate(); err != nil {
+			panic(fmt.Sprintf("pawl: topic %q: %v", name, err))
+		}
+	}
+	more := *t
+	more.also = slices.Concat(t.also, names)
+	return &more
+}
+
+// names returns all names that handlers take.
+func (t *Topic[T]) names() []string { return append([]string{t.name}, t.also...) }
 
 // Name returns the topic's name.
 func (t *Topic[T]) Name() string { return t.name }
@@ -247,7 +266,7 @@ type InboxHandlers interface {
 	HandleInboxTx(topic string, h func(ctx context.Context, tx Tx, m *inbox.Message) error, opts ...outbox.HandlerOptions)
 }
 
-// Handle registers the handler of the topic; see outbox.Handler for what its error says.
+// Handle registers the handler of the topic and of its other names (see Also); see outbox.Handler for what its error says.
 // A payload that cannot be decoded is a failed attempt, without a call of h; see
 // TopicOptions.UndecodableFails.
 func (t *Topic[T]) Handle(on Handlers, h func(ctx context.Context, d *Delivery[T]) error, opts ...outbox.HandlerOptions) {
@@ -255,13 +274,15 @@ func (t *Topic[T]) Handle(on Handlers, h func(ctx context.Context, d *Delivery[T
 		on.Handle(t.name, nil, opts...) // which refuses it
 		return
 	}
-	on.Handle(t.name, outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
-		d := Delivery[T]{Message: m}
-		if err := t.decode(m.Payload, &d.Body); err != nil {
-			return err
-		}
-		return h(ctx, &d)
-	}), opts...)
+	for _, name := range t.names() {
+		on.Handle(name, outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+			d := Delivery[T]{Message: m}
+			if err := t.decode(m.Payload, &d.Body); err != nil {
+				return err
+			}
+			return h(ctx, &d)
+		}), opts...)
+	}
 }
 
 // HandleBatch registers a handler that gets messages of the topic together, and returns one
@@ -272,7 +293,7 @@ func (t *Topic[T]) HandleBatch(on Handlers, h func(ctx context.Context, batch []
 		on.HandleBatch(t.name, nil, opts, handler...)
 		return
 	}
-	on.HandleBatch(t.name, func(ctx context.Context, messages []*outbox.Message) []error {
+	each := func(ctx context.Context, messages []*outbox.Message) []error {
 		batch, of, results := make([]*Delivery[T], 0, len(messages)), make([]int, 0, len(messages)), make([]error, len(messages))
 		for i, m := range messages {
 			d := &Delivery[T]{Message: m}
@@ -292,7 +313,10 @@ func (t *Topic[T]) HandleBatch(on Handlers, h func(ctx context.Context, batch []
 			results[i] = fmt.Errorf("batch handler returned %d results for %d messages", len(handled), len(batch))
 		}
 		return results
-	}, opts, handler...)
+	}
+	for _, name := range t.names() {
+		on.HandleBatch(name, each, opts, handler...)
+	}
 }
 
 // HandleInbox registers the handler of the topic's messages in the inbox, outside a
@@ -303,13 +327,15 @@ func (t *Topic[T]) HandleInbox(on InboxHandlers, h func(ctx context.Context, r *
 		on.HandleInbox(t.name, nil, opts...)
 		return
 	}
-	on.HandleInbox(t.name, func(ctx context.Context, m *inbox.Message) error {
-		r := Received[T]{Message: m}
-		if err := t.decode(m.Payload, &r.Body); err != nil {
-			return err
-		}
-		return h(ctx, &r)
-	}, opts...)
+	for _, name := range t.names() {
+		on.HandleInbox(name, func(ctx context.Context, m *inbox.Message) error {
+			r := Received[T]{Message: m}
+			if err := t.decode(m.Payload, &r.Body); err != nil {
+				return err
+			}
+			return h(ctx, &r)
+		}, opts...)
+	}
 }
 
 // HandleInboxTx is HandleInbox for a handler in a transaction: what it writes through tx
@@ -319,13 +345,15 @@ func (t *Topic[T]) HandleInboxTx(on InboxHandlers, h func(ctx context.Context, t
 		on.HandleInboxTx(t.name, nil, opts...)
 		return
 	}
-	on.HandleInboxTx(t.name, func(ctx context.Context, tx Tx, m *inbox.Message) error {
-		r := Received[T]{Message: m}
-		if err := t.decode(m.Payload, &r.Body); err != nil {
-			return err
-		}
-		return h(ctx, tx, &r)
-	}, opts...)
+	for _, name := range t.names() {
+		on.HandleInboxTx(name, func(ctx context.Context, tx Tx, m *inbox.Message) error {
+			r := Received[T]{Message: m}
+			if err := t.decode(m.Payload, &r.Body); err != nil {
+				return err
+			}
+			return h(ctx, tx, &r)
+		}, opts...)
+	}
 }
 
 func (t *Topic[T]) decode(payload []byte, body *T) error {

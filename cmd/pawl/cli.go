@@ -79,6 +79,7 @@ type cli struct {
 	Discard      discardCmd      `cmd:"" help:"Discard failed messages."`
 	Cancel       cancelCmd       `cmd:"" help:"Cancel messages that have not run."`
 	Reschedule   rescheduleCmd   `cmd:"" help:"Change the due time of messages that have not run."`
+	Retopic      retopicCmd      `cmd:"" help:"Move messages that wait to another topic or queue."`
 	Pause        pauseCmd        `cmd:"" help:"Stop work on a topic or queue, for all workers."`
 	Resume       resumeCmd       `cmd:"" help:"Resume work on a topic or queue."`
 	Pauses       pausesCmd       `cmd:"" help:"List what is paused."`

@@ -22,6 +22,7 @@ const (
 	Discard    = "discard"
 	Cancel     = "cancel"
 	Reschedule = "reschedule"
+	Retopic    = "retopic" // messages get another topic or queue
 	Pause      = "pause"
 	Resume     = "resume"
 	Limit      = "limit" // a topic or queue

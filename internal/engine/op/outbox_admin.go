@@ -7,7 +7,7 @@ import (
 )
 
 func outboxAdmin() []engine.Operation {
-	return []engine.Operation{OutboxCancel{}, OutboxCountDead{}, OutboxDiscard{}, OutboxRedrive{}, OutboxReschedule{}}
+	return []engine.Operation{OutboxCancel{}, OutboxCountDead{}, OutboxDiscard{}, OutboxRedrive{}, OutboxReschedule{}, OutboxRetopic{}}
 }
 
 // DeadFilter selects failed messages: those that meet all of it, nil is any, oldest first.
@@ -68,4 +68,14 @@ type OutboxReschedule struct {
 	IDs  []int64
 	Due  *time.Time // nil: now
 	Note Note
+}
+
+// OutboxRetopic gives messages that wait or have failed another topic and, unless it is nil, another
+// lane to be enqueued to: that is for messages without ordering keys. It returns how many.
+type OutboxRetopic struct {
+	engine.Number `call:"act_retopic"`
+	IDs           []int64
+	Topic         string
+	Lane          *int64
+	Note          Note
 }

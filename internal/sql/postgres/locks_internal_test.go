@@ -38,6 +38,7 @@ var locking = []struct{ what, by string }{
 	{"a step of many", "outbox_bulk_step"},
 	{"cancel", "outbox_cancel"},
 	{"reschedule", "outbox_reschedule"},
+	{"retopic", "outbox_retopic"},
 	{"store a step's result", "outbox_join_results"},
 	{"attach to a join", "outbox_join_attach_all"},
 	{"report a step", "outbox_join_report_step"},

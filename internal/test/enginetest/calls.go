@@ -127,7 +127,9 @@ func Ack(owner [16]byte, s ...Span) *engine.Call {
 
 // Abandon asks to put spans back after a delay, or the default one if nil.
 func Abandon(owner [16]byte, delay *time.Duration, reason string, s ...Span) *engine.Call {
-	return engine.Ask(op.OutboxAbandon{Runs: runs(heldBy(owner, s), func(h op.Held) op.Abandoned { return op.Abandoned{Held: h, Delay: delay, Reported: op.Reported{Error: &reason}} })})
+	return engine.Ask(op.OutboxAbandon{Runs: runs(heldBy(owner, s), func(h op.Held) op.Abandoned {
+		return op.Abandoned{Held: h, Delay: delay, Reported: op.Reported{Error: &reason}}
+	})})
 }
 
 func failed(held []Held, reason string, count bool) *engine.Call {

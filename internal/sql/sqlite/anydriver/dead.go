@@ -12,7 +12,7 @@ import (
 
 func deadStatements() []engine.Operation {
 	return []engine.Operation{
-		outboxDeadEnded{}, outboxDeadFind{}, outboxRedriveOne{}, outboxDiscardOne{}, outboxRescheduleException{},
+		outboxDeadEnded{}, outboxDeadFind{}, outboxRedriveOne{}, outboxDiscardOne{}, outboxRescheduleException{}, outboxRetopicOne{}, outboxRetopicFailed{}, outboxRetopicLane{},
 		outboxPurgeDone{}, outboxPurgeDead{}, outboxPurgeMessages{}, outboxPurgeExceptions{}, outboxPurgeAttempts{}, outboxPurgeRun{},
 	}
 }

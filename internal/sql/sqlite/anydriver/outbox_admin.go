@@ -11,6 +11,7 @@ import (
 func (a answers) outboxAdmin() {
 	counting(a, cancel)
 	counting(a, reschedule)
+	counting(a, retopic)
 	listing(a, redrive)
 	listing(a, discard)
 	listing(a, countDead)

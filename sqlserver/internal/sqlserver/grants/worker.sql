@@ -106,6 +106,7 @@ GRANT EXECUTE ON pawl.outbox_reap_runs TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_release TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_release_runs TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_reschedule TO [$(role)];
+GRANT EXECUTE ON pawl.outbox_retopic TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_set_result TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_unpark_runs TO [$(role)];
 GRANT EXECUTE ON pawl.timer_abandon TO [$(role)];

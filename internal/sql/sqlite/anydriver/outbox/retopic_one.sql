@@ -1,0 +1,1 @@
+UPDATE pawl.outbox_message SET topic = @topic, lane = coalesce(@lane, lane) WHERE id = @id
