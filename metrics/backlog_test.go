@@ -155,6 +155,7 @@ func TestBounds(t *testing.T) {
 			`pawl_backlog_truncated{what="ready"}`:                   1,
 			`pawl_backlog_truncated{what="scheduled"}`:               0,
 			`pawl_backlog_truncated{what="retrying"}`:                0,
+			`pawl_backlog_truncated{what="unhandled"}`:               0,
 			`pawl_backlog_truncated{what="in_flight"}`:               0,
 		})
 		if n := got[`pawl_messages{queue="default",state="in_flight",topic="_rest"}`]; n != 50 {

@@ -114,12 +114,12 @@ func (k *catalogue) counted(o *Options) counted {
 
 // told is what is told when somebody asks.
 type told struct {
-	up, readAt, messages, oldest, truncated, joins, timers, pauses, workers *family
-	limitConcurrency, limitClaimed, limitWaiting                            *family
-	loopRunning, loopSuccess, loopOverdue, loopFailures                     *family
-	held, running, overdue, slots, databaseErrors                           *family
-	inUse, open, most, waits, waited, changes                               *family
-	stores, build                                                           *family
+	up, readAt, messages, oldest, unhandled, recent, truncated, joins, timers, pauses, workers *family
+	limitConcurrency, limitClaimed, limitWaiting                                               *family
+	loopRunning, loopSuccess, loopOverdue, loopFailures                                        *family
+	held, running, overdue, slots, databaseErrors                                              *family
+	inUse, open, most, waits, waited, changes                                                  *family
+	stores, build                                                                              *family
 }
 
 func (k *catalogue) told() told {
@@ -130,6 +130,8 @@ func (k *catalogue) told() told {
 		readAt:           gauge("pawl_store_read_timestamp_seconds", "When the database was last asked for what lies in it.", storeLabel),
 		messages:         gauge("pawl_messages", "Messages by state, from bounded reads; those whose topic was not read have topic "+Rest+".", storeLabel, "queue", "topic", "state"),
 		oldest:           gauge("pawl_oldest_ready_age_seconds", "For how long the oldest ready message could have been handled.", storeLabel, "queue", "topic"),
+		unhandled:        gauge("pawl_oldest_unhandled_age_seconds", "For how long the oldest message waits that no live worker has a handler for.", storeLabel, "queue", "topic"),
+		recent:           gauge("pawl_recent_attempts", "Attempts of all workers in the last five minutes, of topics of which some failed within an hour.", storeLabel, "queue", "topic", "outcome"),
 		truncated:        gauge("pawl_backlog_truncated", "Whether there may be more than was counted.", storeLabel, "what"),
 		joins:            gauge("pawl_joins", "Joins by status, until they are cleaned up.", storeLabel, "status"),
 		timers:           gauge("pawl_timers", "Timers that wait to be fired.", storeLabel, "state"),

@@ -25,6 +25,8 @@ type reading struct {
 
 	messages  map[place]float64
 	oldest    map[pair]float64 // by queue and topic, seconds
+	unhandled map[pair]float64
+	attempts  map[pair][2]float64 // by queue and topic, those that succeeded and those that failed
 	truncated map[string]bool
 	counts    op.BacklogCount
 	limits    []throttle.Limit
@@ -46,11 +48,23 @@ func (c *Collector) read(ctx context.Context, db engine.DB) reading {
 	}
 	n := &r.counts
 	r.limits, r.messages, r.oldest, r.truncated = limits(), map[place]float64{}, map[pair]float64{}, map[string]bool{
-		"ready": false, "scheduled": false, "retrying": false, "paused": false, "in_flight": false, "failed": false,
+		"ready": false, "scheduled": false, "retrying": false, "unhandled": false, "paused": false, "in_flight": false, "failed": false,
 		"joins": max(n.JoinsPending, n.JoinsCompleted, n.JoinsFailed, n.JoinsCancelled) >= runs, "timers": max(n.TimersDue, n.TimersScheduled, n.TimersExpired) >= runs,
 	}
-	for _, a := range amounts() {
+	trouble, err := inspect.ReadTrouble(ctx, db)
+	if r.err = err; err != nil {
+		return r
+	}
+	workers, err := inspect.ListWorkers(ctx, db)
+	if r.err = err; err != nil {
+		return r
+	}
+	r.unhandled, r.attempts = map[pair]float64{}, map[pair][2]float64{}
+	for _, a := range amounts(workers.WithoutHandler(trouble)) {
 		c.backlog(&r, &a)
+	}
+	for i := range trouble {
+		c.failing(&r, &trouble[i])
 	}
 	return r
 }
@@ -66,9 +80,21 @@ func (c *Collector) backlog(r *reading, a *inspect.Amount) {
 		label = c.topics.label(a.Topic)
 	}
 	r.messages[place{queue, label, a.State}] += float64(a.Count)
-	if a.State == "ready" && a.Topic != "" {
-		k := pair{queue, label}
+	k := pair{queue, label}
+	switch {
+	case a.State == "ready" && a.Topic != "":
 		r.oldest[k] = max(r.oldest[k], a.Oldest.Seconds())
+	case a.State == "unhandled":
+		r.unhandled[k] = max(r.unhandled[k], a.Oldest.Seconds())
+	}
+}
+
+// failing takes what lately became of the attempts of a topic of which some failed.
+func (c *Collector) failing(r *reading, t *inspect.Trouble) {
+	if all, failed := t.Last5.Attempts(); all > 0 {
+		k := pair{c.queues.label(t.Queue), c.topics.label(t.Topic)}
+		n := r.attempts[k]
+		r.attempts[k] = [2]float64{n[0] + float64(all-failed), n[1] + float64(failed)}
 	}
 }
 

@@ -133,6 +133,13 @@ func (r *reading) collect(to storeSink) {
 	for k, age := range r.oldest {
 		to.send(told.oldest, age, k.a, k.b)
 	}
+	for k, age := range r.unhandled {
+		to.send(told.unhandled, age, k.a, k.b)
+	}
+	for k, n := range r.attempts {
+		to.send(told.recent, n[0], k.a, k.b, "succeeded")
+		to.send(told.recent, n[1], k.a, k.b, "failed")
+	}
 	for what, more := range r.truncated {
 		to.send(told.truncated, number(more), what)
 	}

@@ -46,7 +46,7 @@ func (v *visit) amounts(s *store, b *inspect.Backlog) []fact {
 	}
 	return facts(
 		"Ready", in("ready", "messages", "status", "ready"), "Scheduled", in("scheduled", "messages", "status", "scheduled"),
-		"Retrying", in("retrying", "messages", "status", "retrying"),
+		"Without a handler", in("unhandled", "topics"), "Retrying", in("retrying", "messages", "status", "retrying"),
 		"In flight", in("in_flight", "messages", "status", "running"), "Paused", in("paused", "topics"), "Failed", in("failed", "failed"),
 		"Timers due", amount(b.TimersDue, "timers"), "Timers are late by", b.TimersLate, "Timers scheduled", amount(b.TimersScheduled, "timers", "status", string(timer.Scheduled)),
 		"Joins pending", amount(b.JoinsPending, "joins", "status", string(join.Pending)), "Workers", amount(b.Workers, "workers"),

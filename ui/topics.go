@@ -138,7 +138,7 @@ func (o *subjects) table(v *visit, kind admin.Kind) *table {
 			act.Do, act.Label, act.Inputs, act.Confirm = "resume", "Resume", nil, ""
 		}
 		t.Rows = append(t.Rows, []cell{
-			link(name, v.hrefIn(o.s.key, "messages", string(kind), name)), is, count(sums["ready"] + sums["paused"]), oldest, count(sums["scheduled"]), count(sums["retrying"]), count(sums["in_flight"]), count(sums["failed"]), in, done,
+			link(name, v.hrefIn(o.s.key, "messages", string(kind), name)), is, count(sums["ready"] + sums["paused"] + sums["unhandled"]), oldest, count(sums["scheduled"]), count(sums["retrying"]), count(sums["in_flight"]), count(sums["failed"]), in, done,
 			words(o.handledBy(kind, name)), {Actions: []action{act}},
 		})
 	}

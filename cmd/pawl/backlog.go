@@ -13,7 +13,8 @@ type backlogCmd struct{ outputFlag }
 // Help is printed by --help.
 func (*backlogCmd) Help() string {
 	return `Counts messages that are not done: ready, scheduled, retrying (an attempt failed,
-the next is planned), paused, in_flight (claimed) and failed. OLDEST is for how long
+the next is planned), unhandled (put back: no live worker has a handler), paused,
+in_flight (claimed) and failed. OLDEST is for how long
 the first of those that are ready or paused has been due.
 
 At most 10 000 messages are read for their topic; the others of their queue stand in a line
@@ -62,7 +63,7 @@ func (m *amountJSON) count() string {
 
 // oldest is for how long the oldest has waited, in seconds.
 func (m *amountJSON) oldest() string {
-	if m.State != "ready" && m.State != "paused" || m.Topic == "" {
+	if m.State != "ready" && m.State != "paused" && m.State != "unhandled" || m.Topic == "" {
 		return ""
 	}
 	return m.Oldest.Round(time.Second).String()

@@ -99,15 +99,13 @@ func unhandled(ctx context.Context, db engine.DB, all []inspect.Trouble, list li
 		hold, _, _ := inspect.Paused(ctx, db) // without them more is reported
 		return hold
 	})
+	alive, err := list()
+	if err != nil {
+		return []health.Finding{warn("unhandled", "the workers could not be looked up: "+cause(ctx, err, 0), "")}
+	}
+	all = alive.WithoutHandler(all)
 	for i := range all {
 		t := &all[i]
-		if t.Unhandled == 0 {
-			continue
-		}
-		alive, err := list()
-		if err != nil || len(alive.Serving(t.Queue).Handling(t.Topic)) > 0 {
-			continue
-		}
 		if slices.ContainsFunc(hold(), func(p pause.Pause) bool {
 			return p.Kind == pause.Topic && p.Name == t.Topic || p.Kind == pause.Queue && p.Name == t.Queue
 		}) {

@@ -11,6 +11,7 @@ import (
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/checker"
+	"github.com/bravellian/pawl/internal/inspect"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -98,6 +99,16 @@ func TestUnhandledFromOutside(t *testing.T) {
 			c := f.outside("unhandled/old.name", health.Options{Unhandled: time.Hour})
 			return c != nil && c.Level == health.Warning && strings.HasPrefix(c.Summary, "50 messages of old.name, the oldest for ")
 		})
+		b, err := inspect.ReadBacklog(f.ctx(), f.db)
+		f.check(err)
+		if n, _ := inspect.Of(b.Messages, "unhandled", "ready"); n != 50 {
+			t.Errorf("the backlog has %+v", b.Messages)
+		}
+		for _, a := range b.Messages {
+			if a.Topic != "old.name" || a.State == "scheduled" || a.State == "unhandled" && a.Oldest <= 0 {
+				t.Errorf("%+v", a)
+			}
+		}
 		if c := f.outside("unhandled/old.name", health.Options{Unhandled: 1}); c == nil || c.Level != health.Problem {
 			t.Errorf("after its time: %+v", c)
 		}

@@ -47,11 +47,13 @@ type Amount struct {
 	// Topic is empty for messages that were counted and not read for their topic.
 	Topic string `json:"topic"`
 	// State is ready (due), scheduled (due later), retrying (an attempt failed, the next is due later),
-	// paused, in_flight (claimed) or failed (for good).
+	// unhandled (put back, and no live worker has a handler), paused, in_flight (claimed) or failed
+	// (for good).
 	State string `json:"state"`
 	// Count is at least 1, or 0 if messages were not counted: see More.
 	Count int64 `json:"count"`
-	// Oldest is for how long the oldest of them has been due, of those that are ready or paused.
+	// Oldest is for how long the oldest of them has been due, of those that are ready, paused or
+	// unhandled.
 	Oldest time.Duration `json:"oldest,omitempty"`
 	// More is true if there may be more of this state and queue than were counted.
 	More bool `json:"more,omitempty"`
@@ -64,7 +66,15 @@ type Amount struct {
 // two reads wait for no writer, and see the database one after the other: a message that moves
 // meanwhile may be counted in both, or in one.
 func ReadBacklog(ctx context.Context, db engine.DB) (Backlog, error) {
-	amounts, err := Amounts(ctx, db, op.BacklogMessages{Runs: backlogRuns, Messages: backlogMessages, Lanes: backlogLanes})
+	call, amounts := ListAmounts(op.BacklogMessages{Runs: backlogRuns, Messages: backlogMessages, Lanes: backlogLanes})
+	if err := db.Read(ctx, call); err != nil {
+		return Backlog{}, err
+	}
+	trouble, err := ReadTrouble(ctx, db)
+	if err != nil {
+		return Backlog{}, err
+	}
+	workers, err := ListWorkers(ctx, db)
 	if err != nil {
 		return Backlog{}, err
 	}
@@ -73,7 +83,7 @@ func ReadBacklog(ctx context.Context, db engine.DB) (Backlog, error) {
 		return Backlog{}, err
 	}
 	return Backlog{
-		Messages: amounts, Failed: n.MessagesFailed, TimersDue: n.TimersDue, TimersScheduled: n.TimersScheduled, TimersLate: Age(n.TimersDueMicros),
+		Messages: amounts(workers.WithoutHandler(trouble)), Failed: n.MessagesFailed, TimersDue: n.TimersDue, TimersScheduled: n.TimersScheduled, TimersLate: Age(n.TimersDueMicros),
 		JoinsPending: n.JoinsPending, JoinsFailed: n.JoinsFailed, Workers: n.Workers,
 	}, nil
 }
@@ -82,14 +92,28 @@ func ReadBacklog(ctx context.Context, db engine.DB) (Backlog, error) {
 func Amounts(ctx context.Context, db engine.DB, o op.BacklogMessages) ([]Amount, error) {
 	call, list := ListAmounts(o)
 	err := db.Read(ctx, call)
-	return list(), err
+	return list(nil), err
 }
 
 // ListAmounts returns the call that reads what Amounts returns, for callers that read more in the
-// same round trip, and a function that returns it once the call was answered.
-func ListAmounts(o op.BacklogMessages) (*engine.Call, func() []Amount) {
+// same round trip, and a function that returns it once the call was answered. What was put back counts
+// as unhandled if its topic is among those, and otherwise as scheduled.
+func ListAmounts(o op.BacklogMessages) (*engine.Call, func(unhandled []Trouble) []Amount) {
 	var rows []op.BacklogAmount
-	return engine.List(o, &rows), func() []Amount { return sum(rows) }
+	return engine.List(o, &rows), func(unhandled []Trouble) []Amount {
+		for i := range rows {
+			r := &rows[i]
+			if r.State != "put_back" {
+				continue
+			}
+			if slices.ContainsFunc(unhandled, func(t Trouble) bool { return t.Topic == r.Topic && t.Queue == r.Queue }) {
+				r.State = "unhandled"
+			} else {
+				r.State, r.Micros = "scheduled", 0
+			}
+		}
+		return sum(rows)
+	}
 }
 
 // sum adds up what is of the same queue, topic and state: a queue has a row for each priority.

@@ -44,6 +44,17 @@ func (w Workers) Handling(topic string) Workers {
 	return w.where(func(one *registry.Info) bool { return one.Alive && one.Handles(topic) })
 }
 
+// WithoutHandler returns the topics whose messages were put back and that none of the live workers
+// which serve their queue has a handler for.
+func (w Workers) WithoutHandler(all []Trouble) (some []Trouble) {
+	for i := range all {
+		if t := &all[i]; t.Unhandled > 0 && len(w.Serving(t.Queue).Handling(t.Topic)) == 0 {
+			some = append(some, *t)
+		}
+	}
+	return some
+}
+
 // Since returns those that were heard of after a time, in microseconds since 1970. One that
 // shares its time among databases counts as alive for a day, but it would have come by.
 func (w Workers) Since(micros int64) Workers {

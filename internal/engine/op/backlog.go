@@ -25,11 +25,11 @@ type BacklogMessages struct {
 
 // BacklogAmount is how many messages are in a state.
 type BacklogAmount struct {
-	State  string // ready, scheduled, retrying, paused, in_flight, failed
+	State  string // ready, scheduled, put_back (later, although it was due), retrying, paused, in_flight, failed
 	Queue  string
 	Topic  string // "": the rest, which was not read for its topic
 	N      int64
-	Micros int64 // for which the oldest waits, of what could be claimed or is paused; otherwise 0
+	Micros int64 // for which the oldest waits, of what could be claimed, is paused or put back; otherwise 0
 	More   bool  // there may be more than was counted
 }
 

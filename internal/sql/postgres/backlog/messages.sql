@@ -19,12 +19,13 @@ total AS MATERIALIZED (
   UNION ALL
   SELECT 'in_flight', l.queue, sum(c.n), (SELECT count(*) FROM claimed) >= @runs FROM claimed c JOIN lane l ON l.id = c.lane GROUP BY l.queue),
 topic AS MATERIALIZED (
-  SELECT CASE WHEN p.state = 'scheduled' AND t.retry > 0 THEN 'retrying' ELSE p.state END AS state, p.queue, t.topic, count(*) AS n, min(t.at) AS at
+  SELECT v.state, p.queue, t.topic, count(*) AS n, min(CASE v.state WHEN 'put_back' THEN t.due ELSE t.at END) AS at
     FROM share s, part p, LATERAL (
-      SELECT m.topic, r.retry, coalesce(pawl.planned(r.at), m.created_at) AS at FROM (
+      SELECT m.topic, r.retry, coalesce(pawl.planned(r.at), m.created_at) AS at, greatest(m.due_at, m.created_at) AS due FROM (
         SELECT x.at, x.lo, x.n, x.retry FROM pawl.outbox_ready x WHERE x.lane = p.id AND x.at > p.after AND x.at <= p.upto ORDER BY x.at, x.lo LIMIT s.runs) r,
-        LATERAL (SELECT y.topic, y.created_at FROM pawl.outbox_message y WHERE y.id >= r.lo AND y.id < r.lo + r.n OFFSET 0) m LIMIT s.messages) t
-   GROUP BY 1, p.queue, t.topic
+        LATERAL (SELECT y.topic, y.created_at, y.due_at FROM pawl.outbox_message y WHERE y.id >= r.lo AND y.id < r.lo + r.n OFFSET 0) m LIMIT s.messages) t,
+         LATERAL (SELECT CASE WHEN p.state <> 'scheduled' THEN p.state WHEN t.retry > 0 THEN 'retrying' WHEN t.due <= @began THEN 'put_back' ELSE p.state END AS state) v
+   GROUP BY v.state, p.queue, t.topic
   UNION ALL
   SELECT 'in_flight', l.queue, t.topic, count(*), NULL
     FROM (SELECT c.lane, m.topic FROM claimed c, LATERAL (SELECT y.topic FROM pawl.outbox_message y WHERE y.id >= c.lo AND y.id < c.lo + c.n OFFSET 0) m LIMIT @messages) t
@@ -35,9 +36,9 @@ aside AS MATERIALIZED (
          LATERAL (SELECT x.at, x.lo, x.n FROM pawl.outbox_ready x WHERE x.lane = p.lane ORDER BY x.at, x.lo LIMIT s.runs) r),
 failed AS MATERIALIZED (
   SELECT x.id FROM pawl.outbox_exception x WHERE x.status >= 3 AND x.status = 3 ORDER BY x.id LIMIT @messages)
-SELECT t.state, t.queue, t.topic, t.n::int8 AS n, CASE WHEN t.state IN ('ready', 'paused') THEN pawl.micros(@began - t.at) ELSE 0 END AS micros, false AS more FROM topic t
+SELECT t.state, t.queue, t.topic, t.n::int8 AS n, CASE WHEN t.state IN ('ready', 'paused', 'put_back') THEN pawl.micros(@began - t.at) ELSE 0 END AS micros, false AS more FROM topic t
 UNION ALL
-SELECT t.state, t.queue, '', (t.n - coalesce((SELECT sum(x.n) FROM topic x WHERE x.state = t.state AND x.queue = t.queue), 0))::int8, 0, t.more FROM total t
+SELECT t.state, t.queue, '', (t.n - coalesce((SELECT sum(x.n) FROM topic x WHERE CASE x.state WHEN 'put_back' THEN 'scheduled' ELSE x.state END = t.state AND x.queue = t.queue), 0))::int8, 0, t.more FROM total t
 UNION ALL
 SELECT 'paused', l.queue, a.topic, sum(a.n)::int8, pawl.micros(@began - min(a.at)), bool_or(a.more)
   FROM aside a JOIN pawl.outbox_message m ON m.id = a.lo JOIN pawl.outbox_lane l ON l.id = m.lane GROUP BY l.queue, a.topic

@@ -31,13 +31,13 @@ SELECT v.state, p.queue, SUM(v.n), MAX(CASE WHEN t.runs >= @EACH THEN 1 ELSE 0 E
 UNION ALL
 SELECT N'in_flight', c.queue, SUM(c.n), CASE WHEN @HELD >= @runs THEN 1 ELSE 0 END FROM @CLAIMED c WHERE c.queue IS NOT NULL GROUP BY c.queue;
 INSERT INTO @TOPIC (state, queue, topic, n, at)
-SELECT v.state, p.queue, t.topic, COUNT(*), MIN(t.at)
+SELECT v.state, p.queue, t.topic, COUNT(*), MIN(CASE v.state WHEN N'put_back' THEN t.due ELSE t.at END)
   FROM @PART p CROSS APPLY (
-    SELECT TOP (@SHARE) m.topic, r.retry, coalesce(NULLIF(r.at, pawl.at_once()), m.created_at) AS at
+    SELECT TOP (@SHARE) m.topic, r.retry, coalesce(NULLIF(r.at, pawl.at_once()), m.created_at) AS at, CASE WHEN m.due_at > m.created_at THEN m.due_at ELSE m.created_at END AS due
       FROM (SELECT TOP (@EACH) x.at, x.lo, x.n, x.retry FROM pawl.outbox_ready x pawl.unlocked() WHERE x.lane = p.lane AND x.at > p.after AND x.at <= p.upto ORDER BY x.at, x.lo) r
-     CROSS APPLY (SELECT TOP (@SHARE) y.topic, y.created_at, y.id FROM pawl.outbox_message y pawl.unlocked() WHERE y.id >= r.lo AND y.id < r.lo + r.n ORDER BY y.id) m
+     CROSS APPLY (SELECT TOP (@SHARE) y.topic, y.created_at, y.due_at, y.id FROM pawl.outbox_message y pawl.unlocked() WHERE y.id >= r.lo AND y.id < r.lo + r.n ORDER BY y.id) m
      ORDER BY r.at, m.id) t
- CROSS APPLY (SELECT CASE WHEN p.state = N'scheduled' AND t.retry > 0 THEN N'retrying' ELSE p.state END AS state) v
+ CROSS APPLY (SELECT CASE WHEN p.state <> N'scheduled' THEN p.state WHEN t.retry > 0 THEN N'retrying' WHEN t.due <= @began THEN N'put_back' ELSE p.state END AS state) v
  GROUP BY v.state, p.queue, t.topic
 UNION ALL
 SELECT N'in_flight', t.queue, t.topic, COUNT(*), NULL
@@ -50,9 +50,9 @@ SELECT r.lo, p.name, r.n, r.at, CASE WHEN COUNT(*) OVER (PARTITION BY p.name) >=
  CROSS APPLY (SELECT TOP (@EACH) x.at, x.lo, x.n FROM pawl.outbox_ready x pawl.unlocked() WHERE x.lane = p.lane ORDER BY x.at, x.lo) r;
 INSERT INTO @GIVEN_UP (id) SELECT TOP (@messages) x.id FROM pawl.outbox_exception x pawl.unlocked() WHERE x.status >= 3 AND x.status = 3 ORDER BY x.id;
 SELECT @LOST = COUNT(*) FROM @GIVEN_UP;
-SELECT t.state, t.queue, t.topic, t.n, CASE WHEN t.state IN (N'ready', N'paused') THEN pawl.elapsed(t.at, @began) ELSE 0 END AS micros, CAST(0 AS bit) AS more FROM @TOPIC t
+SELECT t.state, t.queue, t.topic, t.n, CASE WHEN t.state IN (N'ready', N'paused', N'put_back') THEN pawl.elapsed(t.at, @began) ELSE 0 END AS micros, CAST(0 AS bit) AS more FROM @TOPIC t
 UNION ALL
-SELECT t.state, t.queue, N'', t.n - coalesce((SELECT SUM(x.n) FROM @TOPIC x WHERE x.state = t.state AND x.queue = t.queue), 0), 0, t.more FROM @TOTAL t
+SELECT t.state, t.queue, N'', t.n - coalesce((SELECT SUM(x.n) FROM @TOPIC x WHERE CASE x.state WHEN N'put_back' THEN N'scheduled' ELSE x.state END = t.state AND x.queue = t.queue), 0), 0, t.more FROM @TOTAL t
 UNION ALL
 SELECT N'paused', l.queue, a.topic, SUM(a.n), pawl.elapsed(MIN(a.at), @began), CAST(MAX(CAST(a.more AS int)) AS bit)
   FROM @ASIDE a INNER JOIN pawl.outbox_message m pawl.unlocked() ON m.id = a.lo INNER JOIN pawl.outbox_lane l ON l.id = m.lane GROUP BY l.queue, a.topic

@@ -1,5 +1,5 @@
 -- Topics are read of the first messages, by position: look is how many of a run and those behind it.
--- Moments are 0 for what is due, 1 for later, 2 for what is claimed, 3 for later after a failed attempt.
+-- Moments are 0 for what is due, 1 for later, 2 for what is claimed, 3 for later after a failed attempt, 4 for later although it was due.
 WITH lane AS MATERIALIZED (
   SELECT l.id, l.queue, pawl.paused(l.queue) AS paused
     FROM pawl.outbox_lane l WHERE @queues IS NULL OR l.queue IN (SELECT value FROM json_each(@queues)) ORDER BY l.queue, l.priority LIMIT @lanes),
@@ -17,8 +17,8 @@ run AS MATERIALIZED (
   UNION ALL
   SELECT lane, 2, at, lo, n, @messages + n - sum(n) OVER (ORDER BY lo ROWS UNBOUNDED PRECEDING), count(*) OVER () >= @runs FROM (SELECT * FROM pawl.outbox_claim ORDER BY lo LIMIT @runs)),
 topic AS MATERIALIZED (
-  SELECT run.lane, run.moment, m.topic, count(*) AS n, min(coalesce(pawl.planned(run.at), m.created_at)) AS at
-    FROM run CROSS JOIN pawl.outbox_message m WHERE run.look > 0 AND m.id >= run.lo AND m.id < run.lo + min(run.n, run.look) GROUP BY run.lane, run.moment, m.topic),
+  SELECT run.lane, iif(run.moment = 1 AND max(coalesce(m.due_at, m.created_at), m.created_at) <= @now, 4, run.moment) AS moment, m.topic, count(*) AS n, min(iif(run.moment = 1, max(coalesce(m.due_at, m.created_at), m.created_at), coalesce(pawl.planned(run.at), m.created_at))) AS at
+    FROM run CROSS JOIN pawl.outbox_message m WHERE run.look > 0 AND m.id >= run.lo AND m.id < run.lo + min(run.n, run.look) GROUP BY 1, 2, 3),
 rest AS MATERIALIZED (SELECT lane, moment, sum(max(0, n - max(0, look))) AS n, max(more) AS more FROM run GROUP BY lane, moment
   UNION ALL SELECT part.lane, later.value, 0, true FROM part CROSS JOIN json_each('[1,3]') later WHERE part.moment = 1 AND part.last IS NOT NULL),
 aside AS MATERIALIZED (
@@ -27,7 +27,7 @@ aside AS MATERIALIZED (
    WHERE r.lo IN (SELECT x.lo FROM pawl.outbox_ready x WHERE x.lane = p.lane ORDER BY x.at, x.lo LIMIT (SELECT runs FROM share))),
 failed AS MATERIALIZED (
   SELECT x.id FROM pawl.outbox_exception x INDEXED BY pawl.outbox_exception_dead WHERE x.status >= 3 AND x.status = 3 ORDER BY x.id LIMIT @messages)
-SELECT CASE t.moment WHEN 1 THEN 'scheduled' WHEN 2 THEN 'in_flight' WHEN 3 THEN 'retrying' ELSE iif(l.paused, 'paused', 'ready') END AS state, l.queue, t.topic, t.n, iif(t.moment = 0 AND t.topic <> '', @now - t.at, 0) AS micros, t.more
+SELECT CASE t.moment WHEN 1 THEN 'scheduled' WHEN 2 THEN 'in_flight' WHEN 3 THEN 'retrying' WHEN 4 THEN 'put_back' ELSE iif(l.paused, 'paused', 'ready') END AS state, l.queue, t.topic, t.n, iif(t.moment IN (0, 4) AND t.topic <> '', @now - t.at, 0) AS micros, t.more
   FROM (SELECT lane, moment, topic, n, at, false AS more FROM topic UNION ALL SELECT lane, moment, '', n, NULL, more FROM rest) t JOIN lane l ON l.id = t.lane
 UNION ALL
 SELECT 'paused', l.queue, aside.topic, sum(aside.n), @now - min(aside.at), max(aside.more)
