@@ -168,3 +168,35 @@ func TestChangesMayTakeLong(t *testing.T) {
 		}
 	}
 }
+
+// D-585: a message that is retrying has a state of its own, and runs now if somebody says so.
+func TestRunNow(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		s := serve(t, ui.Of(f.Pawl), ui.Options{Authorize: func(*http.Request) (ui.Access, error) { return ui.Access{Name: "olga", Operator: true}, nil }})
+		id, err := f.Outbox.Enqueue(f.ctx(), outbox.Message{Topic: "again", Queue: "again"})
+		f.check(err)
+		owner := outbox.NewOwnerToken()
+		_, err = f.Outbox.WorkQueue("again").Claim(f.ctx(), owner, time.Minute, 1)
+		f.check(err)
+		_, err = f.Outbox.WorkQueue("again").AbandonAfter(f.ctx(), owner, time.Hour, errors.New("busy"), id.Position())
+		f.check(err)
+		if _, body, _ := get(t, s, "messages?status=retrying"); !strings.Contains(body, id.String()) {
+			t.Error("not listed as retrying")
+		}
+		if _, body, _ := get(t, s, "messages?status=scheduled"); strings.Contains(body, id.String()) {
+			t.Error("listed as scheduled")
+		}
+		if _, body, _ := get(t, s, "messages/"+id.String()); !strings.Contains(body, "Run now") || !strings.Contains(body, "pawl retry "+id.String()) {
+			t.Error("the page does not offer to run it now")
+		}
+		status, _, h := do(t, s, http.MethodPost, "do/retry", url.Values{"id": {id.String()}}, nil)
+		if status != http.StatusSeeOther || !strings.Contains(did(t, s, h), "1 message redriven") {
+			t.Errorf("%d, %q", status, did(t, s, h))
+		}
+		m, err := f.Outbox.Find(f.ctx(), id)
+		if f.check(err); m.NextAttemptAt.After(time.Now().Add(time.Minute)) || m.RetryCount != 1 {
+			t.Errorf("%+v", m)
+		}
+	})
+}
