@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -117,6 +118,11 @@ func (o *Outbox) retrying(ctx context.Context, f *FailedFilter, changed int64) (
 	if f.Rate > 0 || f.Limit > 0 && changed >= int64(f.Limit) {
 		return nil, nil
 	}
+	// A list reads all that waits. What is due later is found by an index: mostly nothing of it is retrying.
+	later, err := engine.Query(ctx, o.db, op.BacklogMessages{Runs: listWindow, Messages: 1, Lanes: math.MaxInt32})
+	if err != nil || !slices.ContainsFunc(later, func(a op.BacklogAmount) bool { return a.State == string(Retrying) && (a.N > 0 || a.More) }) {
+		return nil, err
+	}
 	for _, id := range f.IDs {
 		opts.After = &Info{Message: Message{Position: id + 1}}
 		found, _, err := o.ListSome(ctx, access.Key{}, opts, 1, 1)
@@ -218,10 +224,7 @@ func (o *Outbox) countFailed(ctx context.Context, f *FailedFilter) (total int64,
 		return 0, 0, err
 	}
 	filter := o.deadFilter(f)
-	ended := f.EndedSteps
-	if ended == nil {
-		ended = new(int64)
-	}
+	ended := cmp.Or(f.EndedSteps, new(int64))
 	*ended = 0
 	for last := new(int64); last != nil; pages++ {
 		filter.After, filter.Most = *last, int64(o.failedPage)
@@ -269,11 +272,8 @@ func (o *Outbox) Cancel(ctx context.Context, reason string, ids ...Position) (in
 		return 0, err
 	}
 	ctx = audit.WithReason(ctx, reason)
-	if reason == "" {
-		reason = "cancelled"
-	}
 	return o.eachChunk(ctx, audit.Cancel, these(ids), ids, func(ids []int64, note op.Note) engine.Operation {
-		return op.OutboxCancel{IDs: ids, Reason: reason, Note: note}
+		return op.OutboxCancel{IDs: ids, Reason: cmp.Or(reason, "cancelled"), Note: note}
 	})
 }
 
