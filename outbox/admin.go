@@ -114,36 +114,43 @@ func (o *Outbox) Redrive(ctx context.Context, f FailedFilter) (Bulk, error) {
 // retrying returns the messages that a filter selects of those that are retrying, oldest first,
 // when so many failed ones were changed.
 func (o *Outbox) retrying(ctx context.Context, f *FailedFilter, changed int64) (all []Position, err error) {
-	opts := ListOptions{Status: Retrying, Topic: f.Topic, Queue: f.Queue, Error: f.Error, NoPayload: true, failedSince: f.Since, failedBefore: f.Before}
 	if f.Rate > 0 || f.Limit > 0 && changed >= int64(f.Limit) {
 		return nil, nil
 	}
-	// A list reads all that waits. What is due later is found by an index: mostly nothing of it is retrying.
-	later, err := engine.Query(ctx, o.db, op.BacklogMessages{Runs: listWindow, Messages: 1, Lanes: math.MaxInt32})
-	if err != nil || !slices.ContainsFunc(later, func(a op.BacklogAmount) bool { return a.State == string(Retrying) && (a.N > 0 || a.More) }) {
-		return nil, err
-	}
+	opts := ListOptions{Status: Retrying, Topic: f.Topic, Queue: f.Queue, Error: f.Error, NoPayload: true, failedSince: f.Since, failedBefore: f.Before}
 	for _, id := range f.IDs {
 		opts.After = &Info{Message: Message{Position: id + 1}}
 		found, _, err := o.ListSome(ctx, access.Key{}, opts, 1, 1)
 		if err != nil {
 			return nil, err
 		}
-		if len(found) > 0 && found[0].Position == id && !slices.Contains(all, id) {
+		if len(found) > 0 && found[0].Position == id {
 			all = append(all, id)
 		}
 	}
 	if f.IDs == nil {
-		for m, err := range o.List(ctx, opts) {
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, m.Position)
-		}
+		all, err = o.allRetrying(ctx, opts)
 	}
 	slices.Sort(all)
+	all = slices.Compact(all)
 	if f.Limit > 0 {
 		all = all[:min(len(all), f.Limit-int(changed))]
+	}
+	return all, err
+}
+
+// allRetrying lists messages that are retrying. That reads all that waits, so it first asks an index
+// of what is due later whether there are any.
+func (o *Outbox) allRetrying(ctx context.Context, opts ListOptions) (all []Position, err error) {
+	later, err := engine.Query(ctx, o.db, op.BacklogMessages{Runs: listWindow, Messages: 1, Lanes: math.MaxInt32})
+	if !slices.ContainsFunc(later, func(a op.BacklogAmount) bool { return a.State == string(Retrying) && (a.N > 0 || a.More) }) {
+		return nil, err
+	}
+	for m, err := range o.List(ctx, opts) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, m.Position)
 	}
 	return all, nil
 }

@@ -139,12 +139,12 @@ func (f *ListOptions) match() (op.OutboxFilter, error) {
 
 // check refuses what no message meets, or no engine takes.
 func (f *ListOptions) check() error {
-	for _, t := range []struct{ field, text string }{{"topic", f.Topic}, {"queue", f.Queue}, {"correlation id", f.CorrelationID}, {"error", f.Error}, {"fingerprint", f.Fingerprint}} {
-		if err := engine.CheckText(t.field, t.text, math.MaxInt, false); err != nil {
-			return err
-		}
-	}
-	if err := cmp.Or(engine.CheckOption("older than", f.OlderThan, 0, 0), engine.CheckOption("newer than", f.NewerThan, 0, 0)); err != nil {
+	if err := cmp.Or(
+		engine.CheckText("topic", f.Topic, math.MaxInt, false), engine.CheckText("queue", f.Queue, math.MaxInt, false),
+		engine.CheckText("correlation id", f.CorrelationID, math.MaxInt, false), engine.CheckText("error", f.Error, math.MaxInt, false),
+		engine.CheckText("fingerprint", f.Fingerprint, math.MaxInt, false),
+		engine.CheckOption("older than", f.OlderThan, 0, 0), engine.CheckOption("newer than", f.NewerThan, 0, 0),
+	); err != nil {
 		return err
 	}
 	if f.NewerThan > 0 && f.OlderThan >= f.NewerThan {

@@ -18,11 +18,7 @@ type poolLook struct {
 // connections warns if more callers of this process wait for a connection than its pool has: claims
 // and heartbeats wait with them. That some wait while a backlog is worked off is no fault.
 func (c *Checker) connections() []health.Finding {
-	db, pooled := engine.As[engine.Pooled](c.cfg.DB)
-	if !pooled {
-		return nil
-	}
-	stats := db.PoolStats()
+	stats := engine.PoolOf(c.cfg.DB)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if past := time.Since(c.pool.at); past >= c.cfg.Waiting { // before the first look: centuries

@@ -41,13 +41,17 @@ const handlersPerConnection = 8
 
 // WarnPool logs a warning if the pool of a database is far too small for so many handlers.
 func WarnPool(ctx context.Context, log *slog.Logger, db DB, handlers int) {
-	pooled, ok := As[Pooled](db)
-	if !ok {
-		return
-	}
-	if most := pooled.PoolStats().Max; most > 0 && handlers > most*handlersPerConnection {
+	if most := PoolOf(db).Max; most > 0 && handlers > most*handlersPerConnection {
 		log.WarnContext(ctx, "the pool of connections is small for so many handlers: those that use the database will wait for each other", "connections", most, "handlers", handlers)
 	}
+}
+
+// PoolOf returns the state of the pool of a database, the zero value if it has none.
+func PoolOf(db DB) (s PoolStats) {
+	if p, ok := As[Pooled](db); ok {
+		s = p.PoolStats()
+	}
+	return s
 }
 
 // Pooled is a DB that can report on its pool of connections, without a round trip.

@@ -20,7 +20,7 @@ topic AS MATERIALIZED (
   SELECT run.lane, iif(run.moment = 1 AND max(coalesce(m.due_at, m.created_at), m.created_at) <= @now, 4, run.moment) AS moment, m.topic, count(*) AS n, min(iif(run.moment = 1, max(coalesce(m.due_at, m.created_at), m.created_at), coalesce(pawl.planned(run.at), m.created_at))) AS at
     FROM run CROSS JOIN pawl.outbox_message m WHERE run.look > 0 AND m.id >= run.lo AND m.id < run.lo + min(run.n, run.look) GROUP BY 1, 2, 3),
 rest AS MATERIALIZED (SELECT lane, moment, sum(max(0, n - max(0, look))) AS n, max(more) AS more FROM run GROUP BY lane, moment
-  UNION ALL SELECT part.lane, later.value, 0, true FROM part CROSS JOIN json_each('[1,3]') later WHERE part.moment = 1 AND part.last IS NOT NULL),
+  UNION ALL SELECT part.lane, json_each.value, 0, true FROM part CROSS JOIN json_each('[1,3]') WHERE part.moment = 1 AND part.last IS NOT NULL),
 aside AS MATERIALIZED (
   SELECT p.name AS topic, r.lo, r.n, r.at, count(*) OVER (PARTITION BY p.name) >= (SELECT runs FROM share) AS more
     FROM (SELECT x.name, x.lane FROM pawl.outbox_pause x WHERE x.kind = 'topic' ORDER BY x.name LIMIT @lanes) p CROSS JOIN pawl.outbox_ready r
