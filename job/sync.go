@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/audit"
+	"github.com/bravellian/pawl/internal/declare"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/limits"
@@ -27,6 +28,12 @@ const OwnerHeader = "pawl-job-owner"
 type SyncOptions struct {
 	// DryRun changes nothing: the result is what would have been done.
 	DryRun bool
+	// Version is the program's, such as "v1.10.2" or the time of its commit; "": its executable and what
+	// it declares are one. Versions are compared part by part, numbers as numbers.
+	Version string
+	// Latest means that what is declared is the newest, whatever was declared before: for files that
+	// people keep, and to roll back.
+	Latest bool
 }
 
 // Synced is what Sync did: names of jobs, in order.
@@ -34,6 +41,8 @@ type Synced struct {
 	Stored    []string `json:"stored"`    // new or changed
 	Unchanged []string `json:"unchanged"` // as they were
 	Removed   []string `json:"removed"`   // with their pending runs
+	// Superseded says which newer version of the program declared other jobs: then nothing is changed.
+	Superseded string `json:"superseded,omitempty"`
 }
 
 // syncLease is how long a process that stalls keeps others from syncing: longer than a
@@ -42,8 +51,10 @@ const syncLease = 2 * time.Minute
 
 // Sync stores the jobs that a program declares, as Put does, and removes those that it declared
 // before under this owner, a name of 1–200 characters, and no longer does. Up to 50 changes are one
-// transaction. Processes that do it at once, of several versions of the program, take turns: the
-// last one's jobs stay. Jobs stored by Put have no owner: Sync takes over those that it
+// transaction. Processes that do it at once take turns. What a newer version of the program declared
+// stays: an older one that restarts changes nothing, and Synced.Superseded says so. Newer is the one that
+// SyncOptions.Version says or, where programs name none, the one that declared first after the others; see
+// Forget. Jobs stored by Put have no owner: Sync takes over those that it
 // declares, and leaves others alone; storing a job by Put takes it from its owner.
 //
 // Errors: pawl.ErrInvalid for a job that Put would refuse, or a name given twice; ErrOwned for a
@@ -56,15 +67,18 @@ func (j *Jobs) Sync(ctx context.Context, owner string, jobs []Job, opts SyncOpti
 	if err != nil {
 		return Synced{}, err
 	}
+	if err := engine.CheckText("version", opts.Version, limits.JobOwner, false); err != nil {
+		return Synced{}, err
+	}
 	if opts.DryRun {
-		plan, err := j.compare(ctx, owner, jobs)
+		plan, err := j.compare(ctx, owner, jobs, &opts)
 		return plan.done, err
 	}
 	l, err := j.leases.AcquireWait(ctx, "pawl.jobs.sync/"+owner, lease.Options{Duration: syncLease})
 	if err != nil {
 		return Synced{}, err
 	}
-	done, err := j.sync(ctx, owner, jobs, l)
+	done, err := j.sync(ctx, owner, jobs, &opts, l)
 	return done, errors.Join(err, l.Close(ctx))
 }
 
@@ -87,10 +101,17 @@ func declared(jobs []Job) ([]Job, error) {
 type syncPlan struct {
 	done Synced
 	put  []*storing // those to be stored
+	// record has the calls that record the program's version.
+	record []*engine.Call
 }
 
 // compare compares what is declared with what is stored.
-func (j *Jobs) compare(ctx context.Context, owner string, jobs []Job) (plan syncPlan, err error) {
+func (j *Jobs) compare(ctx context.Context, owner string, jobs []Job, opts *SyncOptions) (plan syncPlan, err error) {
+	plan.done = Synced{Stored: []string{}, Unchanged: []string{}, Removed: []string{}}
+	plan.done.Superseded, plan.record, err = declare.Check(ctx, j.db, declaredAs(owner), fmt.Sprintf("%+v", jobs), declare.Options{Version: opts.Version, Latest: opts.Latest})
+	if err != nil || plan.done.Superseded != "" {
+		return plan, err
+	}
 	now, err := j.now(ctx)
 	if err != nil {
 		return plan, err
@@ -99,7 +120,6 @@ func (j *Jobs) compare(ctx context.Context, owner string, jobs []Job) (plan sync
 	if err != nil {
 		return plan, err
 	}
-	plan.done = Synced{Stored: []string{}, Unchanged: []string{}, Removed: []string{}}
 	for i := range jobs {
 		s, err := j.storing(&jobs[i], owner, now)
 		if err != nil {
@@ -130,10 +150,10 @@ func (j *Jobs) compare(ctx context.Context, owner string, jobs []Job) (plan sync
 const syncChunk = 50
 
 // sync does what compare finds, while the lease is held.
-func (j *Jobs) sync(ctx context.Context, owner string, jobs []Job, l *lease.Lease) (Synced, error) {
+func (j *Jobs) sync(ctx context.Context, owner string, jobs []Job, opts *SyncOptions, l *lease.Lease) (Synced, error) {
 	var plan syncPlan
 	err := engine.Repeat(ctx, nil, func() (err error) {
-		if plan, err = j.compare(ctx, owner, jobs); err != nil {
+		if plan, err = j.compare(ctx, owner, jobs, opts); err != nil {
 			return err
 		}
 		for chunk := range slices.Chunk(plan.changes(ctx), syncChunk) {
@@ -146,6 +166,10 @@ func (j *Jobs) sync(ctx context.Context, owner string, jobs []Job, l *lease.Leas
 	if err != nil {
 		return Synced{}, err
 	}
+	if by := plan.done.Superseded; by != "" {
+		j.log.WarnContext(ctx, "jobs not synced: a newer version of the program declared others", "owner", owner, "newer", by)
+		return plan.done, nil
+	}
 	for _, s := range plan.put {
 		s.template.Ran(ctx, nil)
 	}
@@ -154,6 +178,20 @@ func (j *Jobs) sync(ctx context.Context, owner string, jobs []Job, l *lease.Leas
 	}
 	j.log.InfoContext(ctx, "jobs synced", "owner", owner, "stored", len(plan.put), "removed", len(plan.done.Removed), "unchanged", len(plan.done.Unchanged))
 	return plan.done, nil
+}
+
+// declaredAs is the name under which versions of an owner are recorded.
+func declaredAs(owner string) string { return "jobs/" + owner }
+
+// Forget has the next version of a program that syncs jobs of an owner count as the newest, whichever it
+// is: to roll back a program that names no version. It reports whether any version was known, and changes
+// no job.
+func (j *Jobs) Forget(ctx context.Context, owner string) (bool, error) {
+	if err := engine.CheckText("owner", owner, limits.JobOwner, true); err != nil {
+		return false, err
+	}
+	n, err := engine.Exec(ctx, j.db, nil, op.DeclaredForget{Owner: declaredAs(owner)})
+	return n > 0, err
 }
 
 // doWhile runs calls unless the lease is lost.
@@ -166,6 +204,9 @@ func (j *Jobs) doWhile(ctx context.Context, l *lease.Lease, calls []*engine.Call
 
 // changes are the calls that change each job.
 func (p *syncPlan) changes(ctx context.Context) (all [][]*engine.Call) {
+	if len(p.record) > 0 {
+		all = append(all, p.record)
+	}
 	for _, s := range p.put {
 		all = append(all, append(s.template.LaneCalls(), s.call(ctx)))
 	}

@@ -107,6 +107,41 @@ func testSyncRefuses(t *testing.T, e dbtest.Engine) {
 	}
 }
 
+// D-594: an older version of a program does not take back what a newer one declared: not by its executable
+// and declarations, and not by its version; who wants it to says so.
+func TestSyncOfAnOlderVersion(t *testing.T) { dbtest.Each(t, testSyncOfAnOlderVersion) }
+
+func testSyncOfAnOlderVersion(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	old, now := f.declare("nightly"), f.declare("weekly")
+	superseded := func(opts job.SyncOptions, jobs []job.Job, want bool) {
+		t.Helper()
+		done, err := f.Sync(t.Context(), "shop", jobs, opts)
+		if err != nil || (done.Superseded != "") != want || want && len(done.Stored)+len(done.Removed) > 0 {
+			t.Fatalf("%+v, %v", done, err)
+		}
+	}
+	f.sync("shop", old, "[nightly] [] []")
+	f.sync("shop", now, "[weekly] [] [nightly]")
+	superseded(job.SyncOptions{DryRun: true}, old, true)
+	superseded(job.SyncOptions{}, old, true) // it restarts
+	f.sync("shop", now, "[] [weekly] []")
+	superseded(job.SyncOptions{Version: "v1.9"}, old, false) // one that names its version is newer
+	superseded(job.SyncOptions{}, now, true)
+	superseded(job.SyncOptions{Version: "v1.10"}, now, false)
+	superseded(job.SyncOptions{Version: "v1.9"}, old, true)
+	superseded(job.SyncOptions{Version: "v1.10"}, now, false)
+	superseded(job.SyncOptions{Version: "v1.9", Latest: true}, old, false) // a roll-back
+	if got := f.names(); got != "nightly/shop" {
+		t.Errorf("there are %s", got)
+	}
+	if known, err := f.Forget(t.Context(), "shop"); err != nil || !known {
+		t.Fatal(known, err)
+	}
+	superseded(job.SyncOptions{}, now, false)
+	f.sync("mail", f.declare("other"), "[other] [] []") // another owner's versions are its own
+}
+
 // D-206: two versions of a program that sync at once leave the jobs of one of them.
 func TestSyncAtOnce(t *testing.T) { dbtest.Each(t, testSyncAtOnce) }
 

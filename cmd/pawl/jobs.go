@@ -24,6 +24,7 @@ type jobsCmd struct {
 	Enable  jobsEnableCmd  `cmd:"" help:"Let jobs make runs again."`
 	Disable jobsDisableCmd `cmd:"" help:"Have jobs make no more runs."`
 	Runs    jobsRunsCmd    `cmd:"" help:"List the runs of a job, latest first."`
+	Forget  jobsForgetCmd  `cmd:"" help:"Let an older version of a program declare its jobs again."`
 	Next    jobsNextCmd    `cmd:"" help:"Explain a schedule, without a database."`
 }
 

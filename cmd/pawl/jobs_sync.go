@@ -55,7 +55,7 @@ func (c *jobsSyncCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	done, err := s.pawl().Jobs.Sync(ctx, c.Owner, jobs, job.SyncOptions{DryRun: c.DryRun})
+	done, err := s.pawl().Jobs.Sync(ctx, c.Owner, jobs, job.SyncOptions{DryRun: c.DryRun, Latest: true})
 	if errors.Is(err, pawl.ErrInvalid) {
 		err = fmt.Errorf("%s: %w", c.File, err)
 	}

@@ -18,3 +18,17 @@ func TestRetopic(t *testing.T) {
 		}
 	})
 }
+
+// D-594: a program that is rolled back may declare its jobs again.
+func TestJobsForget(t *testing.T) {
+	onOne(t, func(t *testing.T, d *database) {
+		d.must("", "migrate")
+		if out := d.must("", "jobs", "forget", "shop"); out != "shop  no version is known\n" {
+			t.Errorf("%q", out)
+		}
+		d.must("[]", "jobs", "sync", "-", "--owner", "shop")
+		if out := d.must("", "jobs", "forget", "shop"); out != "shop  forgotten\n" {
+			t.Errorf("%q", out)
+		}
+	})
+}

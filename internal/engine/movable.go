@@ -232,6 +232,7 @@ func Tables() []Table {
 			of(Time, "due_time", "at", "claimed_at", "created_at", "processed_at"), of(Until, "locked_until"), of(Payload, "payload")),
 		table("job", "id", of(UUID, "id"), of(Text, "name", "topic", "headers", "schedule", "zone", "last_error"), of(Payload, "payload"), ints("lane", "misfire", "misfire_limit", "overlap", "spread", "shift", "last_run", "version"),
 			of(Bool, "enabled"), of(Time, "next_time", "due_at", "created_at", "updated_at")),
+		table("declared", "owner nr", of(Text, "owner", "version"), ints("nr"), of(Time, "at")),
 		table("job_run", "id", ints("id", "missed", "outcome", "retry_count"), of(UUID, "run_id", "job_id"), of(Text, "job_name", "claimed_by", "last_error"), of(Time, "scheduled_time", "created_at", "start_time", "end_time"), of(Bool, "triggered")),
 	}
 }

@@ -144,6 +144,8 @@ func fill(t testing.TB, d dbtest.Database) *store {
 	_, err = p.Timers.Cancel(ctx, id)
 	must(t, err)
 	must(t, p.Jobs.Put(ctx, job.Job{Name: "nightly", Schedule: "0 3 * * *", Zone: "Europe/Berlin", Topic: "job", Spread: time.Minute}))
+	_, err = p.Jobs.Sync(ctx, "shop", nil, job.SyncOptions{Version: "v1"}) // whose version is known
+	must(t, err)
 	_, err = p.Jobs.Trigger(ctx, "nightly")
 	must(t, err)
 

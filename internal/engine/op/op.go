@@ -13,13 +13,13 @@ import (
 
 // Statements has the statements that are the same text on every engine, and the macros.
 //
-//go:embed activity audit doctor explain health inbox job join lease limit macros move outbox pause timer worker
+//go:embed activity audit declared doctor explain health inbox job join lease limit macros move outbox pause timer worker
 var Statements embed.FS
 
 // All returns all operations, each with zero fields.
 func All() []engine.Operation {
 	return slices.Concat(
-		activities(), audit(), backlogs(), clocks(), doctor(), doctorJoins(), doctorOrder(), explain(), fleet(), generations(), health(), inbox(), jobs(), joins(), leases(), limits(), moves(),
+		activities(), audit(), backlogs(), clocks(), declarations(), doctor(), doctorJoins(), doctorOrder(), explain(), fleet(), generations(), health(), inbox(), jobs(), joins(), leases(), limits(), moves(),
 		outboxes(), settlements(), outboxReads(), outboxAdmin(), outboxBulks(), pauses(), timers(), workers(),
 	)
 }

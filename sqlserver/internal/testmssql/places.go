@@ -142,7 +142,7 @@ func empty(pool *sql.DB, schema string) error {
 	defer stop()
 	written := []string{
 		"outbox_join_result", "outbox_join_member", "outbox_join_waiting", "outbox_join", "outbox_message", "outbox_ready", "outbox_claimed", "outbox_done", "outbox_exception", "outbox_attempt", "outbox_order", "outbox_unique", "outbox_limit_claim", "outbox_limit", "inbox",
-		"lease_waiter", "lease", "timer", "job_run", "job", "audit_trail", "outbox_pause", "worker_process", "outbox_lane", "move", "move_table",
+		"lease_waiter", "lease", "timer", "job_run", "job", "declared", "audit_trail", "outbox_pause", "worker_process", "outbox_lane", "move", "move_table",
 	}
 	if err := dropTriggers(ctx, pool, schema); err != nil {
 		return err

@@ -46,6 +46,7 @@ GRANT EXECUTE ON pawl.timer_reschedule TO [$(role)];
 GRANT INSERT ON pawl.outbox_bulk TO [$(role)];
 GRANT SELECT ON pawl.activity TO [$(role)];
 GRANT SELECT ON pawl.audit_trail TO [$(role)];
+GRANT SELECT ON pawl.declared TO [$(role)];
 GRANT SELECT ON pawl.generation TO [$(role)];
 GRANT SELECT ON pawl.inbox TO [$(role)];
 GRANT SELECT ON pawl.inbox_messages TO [$(role)];

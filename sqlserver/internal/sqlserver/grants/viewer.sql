@@ -3,6 +3,7 @@ GRANT EXECUTE ON pawl.generation_look TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_dead_count TO [$(role)];
 GRANT SELECT ON pawl.activity TO [$(role)];
 GRANT SELECT ON pawl.audit_trail TO [$(role)];
+GRANT SELECT ON pawl.declared TO [$(role)];
 GRANT SELECT ON pawl.generation TO [$(role)];
 GRANT SELECT ON pawl.inbox TO [$(role)];
 GRANT SELECT ON pawl.inbox_messages TO [$(role)];

@@ -1,6 +1,7 @@
 -- A worker does all that Run and the components do: enqueue, claim, settle, schedule,
 -- take leases, work off bulk acts, clean up. It does not pause, limit, start or stop bulk acts, change the audit trail or the schema.
 GRANT DELETE ON pawl.activity TO [$(role)];
+GRANT DELETE ON pawl.declared TO [$(role)];
 GRANT DELETE ON pawl.inbox TO [$(role)];
 GRANT DELETE ON pawl.job_run TO [$(role)];
 GRANT DELETE ON pawl.outbox_bulk TO [$(role)];
@@ -129,6 +130,8 @@ GRANT EXECUTE ON pawl.timer_schedule_rows TO [$(role)];
 GRANT INSERT ON pawl.activity TO [$(role)];
 GRANT INSERT ON pawl.worker_process TO [$(role)];
 GRANT SELECT ON pawl.activity TO [$(role)];
+GRANT INSERT ON pawl.declared TO [$(role)];
+GRANT SELECT ON pawl.declared TO [$(role)];
 GRANT SELECT ON pawl.generation TO [$(role)];
 GRANT SELECT ON pawl.inbox TO [$(role)];
 GRANT SELECT ON pawl.inbox_messages TO [$(role)];

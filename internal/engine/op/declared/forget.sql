@@ -1,0 +1,1 @@
+DELETE FROM pawl.declared WHERE owner = @owner AND (@version IS NULL OR version = @version)

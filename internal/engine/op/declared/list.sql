@@ -1,0 +1,1 @@
+SELECT pawl.columns(d) FROM pawl.declared d WHERE d.owner = @owner ORDER BY d.nr DESC
