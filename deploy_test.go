@@ -2,14 +2,18 @@ package pawl_test
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
 )
@@ -97,6 +101,227 @@ func TestDeployRetopic(t *testing.T) {
 		must(t, v2.Run(t.Context()))
 		if !slices.Equal(got, []int{0, 1, 2, 3}) {
 			t.Errorf("%v", got)
+		}
+	})
+}
+
+// D-593: a body that one build cannot decode is a failed attempt there, tried again by the other; fields
+// that were added are read by both.
+func TestDeployPayloadType(t *testing.T) {
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		d := e.Open(t)
+		type weighed struct {
+			Number int `json:"number"`
+			Grams  int `json:"grams"`
+		}
+		type money struct{ Number struct{ Value int } }
+		v1, v2, v3 := build(t, d, pawl.Options{StopWhenEmpty: true}), build(t, d, pawl.Options{StopWhenEmpty: true}), build(t, d, pawl.Options{StopWhenEmpty: true})
+		was, added, other := pawl.NewTopic[parcel]("parcel"), pawl.NewTopic[weighed]("parcel"), pawl.NewTopic[money]("parcel")
+		var got seen
+		was.Handle(v1, func(_ context.Context, d *pawl.Delivery[parcel]) error {
+			got.add(fmt.Sprint("v1 ", d.Body))
+			return nil
+		})
+		added.Handle(v2, func(_ context.Context, d *pawl.Delivery[weighed]) error {
+			got.add(fmt.Sprint("v2 ", d.Body))
+			return nil
+		})
+		other.Handle(v3, func(context.Context, *pawl.Delivery[money]) error {
+			got.add("v3")
+			return nil
+		})
+		_, err := was.Enqueue(t.Context(), v1, parcel{1})
+		must(t, err)
+		must(t, v2.Run(t.Context()))
+		_, err = added.Enqueue(t.Context(), v2, weighed{2, 5})
+		must(t, err)
+		must(t, v1.Run(t.Context()))
+		if all := got.sorted(); !slices.Equal(all, []string{"v1 {2}", "v2 {1 0}"}) {
+			t.Errorf("%q", all)
+		}
+		_, err = was.Enqueue(t.Context(), v1, parcel{3})
+		must(t, err)
+		must(t, v3.Run(t.Context())) // an attempt fails; the next is later
+		info := waiting(t, v1)
+		if !strings.Contains(info.LastError, "decode payload") || info.RetryCount != 1 {
+			t.Fatalf("%+v", info)
+		}
+		now(t, v1, info)
+		must(t, v1.Run(t.Context()))
+		if all := got.sorted(); !slices.Equal(all, []string{"v1 {3}"}) {
+			t.Errorf("%q", all)
+		}
+	})
+}
+
+// waiting returns the one message that is neither done nor failed.
+func waiting(t *testing.T, p *pawl.Pawl) outbox.Info {
+	t.Helper()
+	for i, err := range p.Outbox.List(t.Context(), outbox.ListOptions{}) {
+		must(t, err)
+		if i.Status != outbox.Done && i.Status != outbox.Failed {
+			return i
+		}
+	}
+	t.Fatal("nothing waits")
+	return outbox.Info{}
+}
+
+// now makes a message due.
+func now(t *testing.T, p *pawl.Pawl, i outbox.Info) {
+	t.Helper()
+	_, err := p.Outbox.Reschedule(t.Context(), time.Time{}, i.Position)
+	must(t, err)
+}
+
+// D-593: a codec that reads what the former one wrote serves both builds.
+func TestDeployCodec(t *testing.T) {
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		d := e.Open(t)
+		both := pawl.CodecOf(func(b any) ([]byte, error) { return fmt.Appendf(nil, "p%d", b.(parcel).Number), nil }, func(text []byte, body any) error {
+			if text[0] == '{' { // the former one's
+				return json.Unmarshal(text, body)
+			}
+			_, err := fmt.Sscanf(string(text), "p%d", &body.(*parcel).Number)
+			return err
+		})
+		v1, v2 := build(t, d, pawl.Options{}), build(t, d, pawl.Options{StopWhenEmpty: true})
+		was, is := pawl.NewTopic[parcel]("parcel"), pawl.NewTopic[parcel]("parcel", pawl.TopicOptions{Codec: both})
+		_, err := was.Enqueue(t.Context(), v1, parcel{1})
+		must(t, err)
+		_, err = is.Enqueue(t.Context(), v2, parcel{2})
+		must(t, err)
+		var got seen
+		is.Handle(v2, func(_ context.Context, d *pawl.Delivery[parcel]) error {
+			got.add(fmt.Sprint(d.Body.Number))
+			return nil
+		})
+		must(t, v2.Run(t.Context()))
+		if all := got.sorted(); !slices.Equal(all, []string{"1", "2"}) {
+			t.Errorf("%q", all)
+		}
+	})
+}
+
+// D-593: a topic that only one build handles waits for it, without an attempt counted.
+func TestDeployHandlerRemoved(t *testing.T) {
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		d := e.Open(t)
+		v1, v2 := build(t, d, pawl.Options{StopWhenEmpty: true}), build(t, d, pawl.Options{StopWhenEmpty: true})
+		topic := pawl.NewTopic[parcel]("parcel")
+		var got seen
+		topic.Handle(v1, func(context.Context, *pawl.Delivery[parcel]) error {
+			got.add("v1")
+			return nil
+		})
+		v2.Handle("another", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }))
+		_, err := topic.Enqueue(t.Context(), v1, parcel{1})
+		must(t, err)
+		must(t, v2.Run(t.Context()))
+		info := waiting(t, v2)
+		if info.RetryCount != 0 {
+			t.Fatalf("%+v", info)
+		}
+		now(t, v2, info)
+		must(t, v1.Run(t.Context()))
+		if all := got.sorted(); len(all) != 1 {
+			t.Errorf("%q", all)
+		}
+	})
+}
+
+// D-593: a queue that only one build serves waits for it; what waits in one that none serves any more is
+// moved.
+func TestDeployQueues(t *testing.T) {
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		d := e.Open(t)
+		was, is := pawl.NewTopic[parcel]("parcel", pawl.TopicOptions{Queue: "gone"}), pawl.NewTopic[parcel]("parcel", pawl.TopicOptions{Queue: "hooks"})
+		v1 := build(t, d, pawl.Options{Queues: []string{"default", "gone"}, StopWhenEmpty: true})
+		v2 := build(t, d, pawl.Options{Queues: []string{"default", "hooks"}, StopWhenEmpty: true})
+		var got seen
+		for name, p := range map[string]*pawl.Pawl{"v1": v1, "v2": v2} {
+			is.Handle(p, func(_ context.Context, d *pawl.Delivery[parcel]) error {
+				got.add(fmt.Sprint(name, " ", d.Body.Number))
+				return nil
+			})
+		}
+		_, err := is.Enqueue(t.Context(), v2, parcel{1})
+		must(t, err)
+		must(t, v1.Run(t.Context()))
+		_, err = was.Enqueue(t.Context(), v1, parcel{2})
+		must(t, err)
+		must(t, v2.Run(t.Context()))
+		if all := got.sorted(); !slices.Equal(all, []string{"v2 1"}) {
+			t.Errorf("%q", all)
+		}
+		_, err = v2.Outbox.Retopic(t.Context(), outbox.Retopic{From: "parcel", Queue: "hooks"})
+		must(t, err)
+		must(t, v2.Run(t.Context()))
+		if all := got.sorted(); !slices.Equal(all, []string{"v2 2"}) {
+			t.Errorf("%q", all)
+		}
+	})
+}
+
+// D-593, D-594: jobs are those of the newer build, also after the older one restarts, and those of the
+// older one after a roll-back.
+func TestDeployJobs(t *testing.T) {
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		d := e.Open(t)
+		v1, v2 := build(t, d, pawl.Options{}), build(t, d, pawl.Options{})
+		sync := func(p *pawl.Pawl, want string, jobs ...job.Job) {
+			t.Helper()
+			_, err := p.Jobs.Sync(t.Context(), "shop", jobs, job.SyncOptions{})
+			must(t, err)
+			var names []string
+			for i, err := range p.Jobs.List(t.Context(), job.ListOptions{}) {
+				must(t, err)
+				names = append(names, i.Name+" "+i.Schedule)
+			}
+			if got := strings.Join(names, ", "); got != want {
+				t.Errorf("%s, not %s", got, want)
+			}
+		}
+		old := []job.Job{{Name: "nightly", Topic: "t", Schedule: "0 2 * * *"}, {Name: "report", Topic: "t", Schedule: "0 6 * * *"}}
+		sync(v1, "nightly 0 2 * * *, report 0 6 * * *", old...)
+		newer := "report 0 7 * * *, weekly 0 2 * * MON"
+		sync(v2, newer, job.Job{Name: "weekly", Topic: "t", Schedule: "0 2 * * MON"}, job.Job{Name: "report", Topic: "t", Schedule: "0 7 * * *"})
+		sync(v1, newer, old...) // a process of v1 restarts
+		_, err := v1.Jobs.Forget(t.Context(), "shop")
+		must(t, err)
+		sync(v1, "nightly 0 2 * * *, report 0 6 * * *", old...) // v2 was rolled back
+	})
+}
+
+// D-593: the order of a key holds over two builds: the one does not begin what the other has not ended.
+func TestDeployOrderingKeys(t *testing.T) {
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		d := e.Open(t)
+		v1, v2 := build(t, d, pawl.Options{}), build(t, d, pawl.Options{StopWhenEmpty: true})
+		topic := pawl.NewTopic[parcel]("parcel")
+		for n := range 2 {
+			_, err := topic.Enqueue(t.Context(), v1, parcel{n}, pawl.EnqueueOptions{OrderingKey: "k"})
+			must(t, err)
+		}
+		var got seen
+		topic.Handle(v2, func(_ context.Context, d *pawl.Delivery[parcel]) error {
+			got.add(fmt.Sprint(d.Body.Number))
+			return nil
+		})
+		q, owner := v1.Outbox.WorkQueue(""), outbox.NewOwnerToken()
+		held, err := q.Claim(t.Context(), owner, time.Minute, 5)
+		if err != nil || len(held) != 1 {
+			t.Fatal(held, err)
+		}
+		must(t, v2.Run(t.Context()))
+		if all := got.sorted(); all != nil {
+			t.Fatalf("%q beside the first", all)
+		}
+		_, err = q.Ack(t.Context(), owner, held[0].Position)
+		must(t, err)
+		must(t, v2.Run(t.Context()))
+		if all := got.sorted(); !slices.Equal(all, []string{"1"}) {
+			t.Errorf("%q", all)
 		}
 	})
 }

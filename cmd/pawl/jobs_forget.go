@@ -14,7 +14,7 @@ type jobsForgetCmd struct {
 
 // Help is printed by --help.
 func (*jobsForgetCmd) Help() string {
-	return `To roll a program back: forgets which versions of it declared jobs, so that the next one that
+	return `To roll a program back: deletes the record of which versions declared jobs, so that the next one that
 starts declares them, an older one too. It changes no job.`
 }
 
