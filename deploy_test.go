@@ -3,6 +3,7 @@ package pawl_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
@@ -322,6 +324,53 @@ func TestDeployOrderingKeys(t *testing.T) {
 		must(t, v2.Run(t.Context()))
 		if all := got.sorted(); !slices.Equal(all, []string{"1"}) {
 			t.Errorf("%q", all)
+		}
+	})
+}
+
+// D-593, D-595: limits are those of the newer build, also after the older one restarts; one that no handler
+// has any more ends; what an operator set holds until it is removed.
+func TestDeployLimits(t *testing.T) {
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		d := e.Open(t)
+		run := func(want string, opts pawl.Options, limits map[string]*outbox.Limit) *pawl.Pawl {
+			t.Helper()
+			opts.StopWhenEmpty = true
+			p := build(t, d, opts)
+			for topic, l := range limits {
+				p.Handle(topic, outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }), outbox.HandlerOptions{Limit: l})
+			}
+			must(t, p.Run(t.Context()))
+			all, err := p.Admin.Limits(t.Context())
+			must(t, err)
+			var got []string
+			for _, l := range all {
+				got = append(got, fmt.Sprintf("%s %s %d %d by %s", l.Kind, l.Name, l.Concurrency, l.Rate, l.Actor))
+			}
+			if got := strings.Join(got, ", "); got != want {
+				t.Errorf("%s, not %s", got, want)
+			}
+			return p
+		}
+		shop := pawl.Options{Program: "shop"}
+		old := map[string]*outbox.Limit{"mail": {Rate: 5}, "call.*": {Concurrency: 1}}
+		run("each call.* 1 0 by declared by shop, topic mail 0 5 by declared by shop", shop, old)
+		run("each call.* 1 0 by declared by shop, topic mail 0 5 by declared by shop", pawl.Options{Program: "other"}, nil)
+		newer := map[string]*outbox.Limit{"mail": {Rate: 50}}
+		p := run("topic mail 0 50 by declared by shop", shop, newer)
+		run("topic mail 0 50 by declared by shop", shop, old) // a process of the older build restarts
+		_, err := p.Admin.SetLimit(admin.WithActor(t.Context(), "alice"), admin.Topic, "mail", admin.Limits{Rate: 1}, "they are slow")
+		must(t, err)
+		run("topic mail 0 1 by alice", shop, newer)
+		run("topic mail 0 1 by alice", shop, map[string]*outbox.Limit{"mail": {Rate: 60}})
+		_, err = p.Admin.RemoveLimit(t.Context(), admin.Topic, "mail")
+		must(t, err)
+		run("topic mail 0 60 by declared by shop", shop, map[string]*outbox.Limit{"mail": {Rate: 60}})
+		run("", shop, nil) // no handler needs it
+		bad := build(t, d, shop)
+		bad.Handle("mail", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }), outbox.HandlerOptions{Limit: &outbox.Limit{}})
+		if err := bad.Run(t.Context()); !errors.Is(err, pawl.ErrInvalid) {
+			t.Error(err)
 		}
 	})
 }

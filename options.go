@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"log/slog"
 	"maps"
+	"os"
+	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -65,6 +68,12 @@ type Options struct {
 	// Worker names this process in processed_by of messages and as the owner of leases,
 	// default host:pid.
 	Worker string
+	// Program names the program, whose handlers' limits are its own; see outbox.HandlerOptions.Limit.
+	// Default: the path of its main module, or the name of its executable.
+	Program string
+	// Version is the program's, such as "v1.10.2": an older version than the one that declared limits
+	// last changes none. "": see job.SyncOptions.Version.
+	Version string
 	// StopWhenEmpty makes Run return once nothing is due and nothing runs.
 	StopWhenEmpty bool
 	// MaxPollingInterval bounds how long the scheduler of timers and jobs sleeps, default
@@ -162,4 +171,12 @@ func (o *Options) jobs() job.Options {
 	j := o.Jobs
 	j.Retention = cmp.Or(j.Retention, o.Retention)
 	return j
+}
+
+// program returns the default of Options.Program.
+func program() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path != "" && len(info.Main.Path) <= limits.JobOwner {
+		return info.Main.Path
+	}
+	return filepath.Base(os.Args[0])
 }

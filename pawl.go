@@ -34,6 +34,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/queue"
 	"github.com/bravellian/pawl/internal/registry"
+	"github.com/bravellian/pawl/internal/throttle"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
@@ -88,6 +89,7 @@ type deliveries interface {
 }
 
 type middleware interface {
+	Limits() []throttle.Declared
 	Use(mw ...outbox.Middleware)
 	AddHeaders(f outbox.HeaderFunc)
 }
@@ -257,14 +259,17 @@ func (p *Pawl) run(ctx context.Context) error {
 	return err
 }
 
-// begin sees to the schema.
+// begin sees to the schema, and to the limits that handlers need.
 func (p *Pawl) begin(ctx context.Context) error {
 	if p.opts.EnableSchemaDeployment {
 		if err := p.Migrate(ctx); err != nil {
 			return err
 		}
 	}
-	return p.db.CheckSchema(ctx)
+	if err := p.db.CheckSchema(ctx); err != nil {
+		return err
+	}
+	return throttle.New(p.db, p.log).Declare(ctx, cmp.Or(p.opts.Program, program()), p.opts.Version, append(p.messages.Limits(), p.deliveries.Limits()...))
 }
 
 // lost waits until only a restart helps, or until ctx ends.

@@ -20,6 +20,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/queue"
+	"github.com/bravellian/pawl/internal/throttle"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -65,6 +66,7 @@ const (
 type messages interface {
 	queue.Queue[outbox.Message, outbox.MessageID]
 	Handle(topic string, h outbox.Handler, opts ...outbox.HandlerOptions)
+	Limits() []throttle.Declared
 	Use(mw ...outbox.Middleware)
 	AddHeaders(f outbox.HeaderFunc)
 }

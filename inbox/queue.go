@@ -14,6 +14,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/expiry"
 	"github.com/bravellian/pawl/internal/queue"
+	"github.com/bravellian/pawl/internal/throttle"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -212,6 +213,9 @@ func (i *Inbox) register(topic string, opts []outbox.HandlerOptions, process fun
 		}
 	}), queued...)
 }
+
+// Limits returns the limits that handlers need.
+func (i component) Limits() []throttle.Declared { return i.messages.Limits() }
 
 // Use wraps all handlers.
 func (i component) Use(mw ...outbox.Middleware) { i.messages.Use(mw...) }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/limits"
+	"github.com/bravellian/pawl/internal/throttle"
 	"github.com/bravellian/pawl/internal/topics"
 	"github.com/bravellian/pawl/internal/worker"
 )
@@ -50,6 +51,19 @@ type HandlerOptions struct {
 	// Order is what a failed message with an ordering key does to those behind it; zero:
 	// OrderBlock.
 	Order OrderPolicy
+	// Limit bounds the topic's messages in all processes together, for a pattern those of each of its
+	// topics; nil: this handler needs no limit. Run sets it in the name of pawl.Options.Program, and
+	// ends it when no handler has it any more. A limit that an operator set holds instead until it is
+	// removed; then the next Run sets this one.
+	Limit *Limit
+}
+
+// Limit is what a handler's limit allows: see admin.Limits for the fields.
+type Limit struct {
+	Concurrency int
+	Rate        int
+	Period      time.Duration
+	Burst       int
 }
 
 // ErrDuplicateHandler is returned when two handlers were registered for one topic.
@@ -74,6 +88,7 @@ type route struct {
 	timeout time.Duration
 	slots   *worker.Slots // nil: no limit of its own
 	order   worker.OrderPolicy
+	limit   *Limit
 }
 
 // Handle is pawl.Pawl.Handle.
@@ -128,13 +143,18 @@ func checkHandlerOptions(opts []HandlerOptions) error {
 	if o.Order < OrderBlock || o.Order > OrderHold {
 		return engine.Invalid("Order", "not one of OrderBlock, OrderSkip and OrderHold")
 	}
+	if o.Limit != nil {
+		if err := (*throttle.Bounds)(o.Limit).Validate(); err != nil {
+			return engine.InOptions("Limit", err)
+		}
+	}
 	return cmp.Or(engine.CheckOption("Timeout", o.Timeout, 1, 0), engine.CheckOption("Concurrency", o.Concurrency, 1, 0))
 }
 
 func (o *Outbox) route(h Handler, opts []HandlerOptions) route {
 	rt := route{handler: h, retry: o.defaultRetry()}
 	if len(opts) > 0 {
-		rt.timeout, rt.order = opts[0].Timeout, worker.OrderPolicy(opts[0].Order)
+		rt.timeout, rt.order, rt.limit = opts[0].Timeout, worker.OrderPolicy(opts[0].Order), opts[0].Limit
 		if opts[0].Retry != nil {
 			rt.retry = worker.RetryPolicy(*opts[0].Retry)
 		}
@@ -153,6 +173,18 @@ func (o component) Use(mw ...Middleware) {
 		panic("outbox: Use called after Run")
 	}
 	o.handlers.middleware = append(o.handlers.middleware, mw...)
+}
+
+// Limits returns the limits that handlers need.
+func (o component) Limits() (all []throttle.Declared) {
+	o.handlers.mu.RLock()
+	defer o.handlers.mu.RUnlock()
+	for topic, rt := range o.handlers.topics {
+		if rt.limit != nil {
+			all = append(all, throttle.Declared{Topic: topic, Bounds: throttle.Bounds(*rt.limit)})
+		}
+	}
+	return all
 }
 
 // topics returns the topics that have a handler, in order.

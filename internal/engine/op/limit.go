@@ -7,7 +7,7 @@ import (
 )
 
 func limits() []engine.Operation {
-	return []engine.Operation{LimitFor{}, LimitList{}, LimitPut{}, LimitRemove{}, LimitUse{}}
+	return []engine.Operation{LimitDeclare{}, LimitFor{}, LimitList{}, LimitPut{}, LimitRemove{}, LimitUse{}}
 }
 
 // Limit bounds the messages of a topic or queue, or of each topic of a pattern.
@@ -36,6 +36,20 @@ type LimitPut struct {
 	Burst         int
 	Reason        *string `text:"any"`
 	Note          Note
+}
+
+// LimitDeclare sets a limit in the name of a program or, without concurrency and rate, removes it. It
+// returns 1, 0 if nothing changes, or -1 if somebody else set the limit: that one stays.
+type LimitDeclare struct {
+	engine.Number `call:"limit_declare"`
+	Kind          string
+	Name          string
+	Concurrency   *int
+	Rate          *int
+	Period        time.Duration
+	Burst         int
+	Owner         string
+	Reason        string `text:"any"`
 }
 
 // LimitRemove removes a limit. It returns 1, or 0 if there was none.

@@ -11,12 +11,13 @@ import (
 // limits adds the operations on limits.
 func (a answers) limits() {
 	counting(a, putLimit)
+	counting(a, declareLimit)
 	counting(a, removeLimit)
 }
 
 func limitStatements() []engine.Operation {
 	return []engine.Operation{
-		limitAdvance{}, limitAhead{}, limitAsk{}, limitDropPattern{}, limitDropTopics{}, limitFind{}, limitFindPattern{}, limitForget{}, limitHeld{}, limitHold{}, limitHoldClaimed{}, limitHoldNone{},
+		limitAdvance{}, limitAhead{}, limitAsk{}, limitBy{}, limitDropPattern{}, limitDropTopics{}, limitFind{}, limitFindPattern{}, limitForget{}, limitHeld{}, limitHold{}, limitHoldClaimed{}, limitHoldNone{},
 		limitPatterns{}, limitPurgeClaims{}, limitPurgeLanes{}, limitPurgeTopics{}, limitPutOne{}, limitRemoveOne{}, limitTopics{}, limitUnask{},
 		outboxLimitLane{}, outboxRunTopics{}, outboxUnderLimit{},
 	}
@@ -38,6 +39,12 @@ type (
 		engine.Changes
 		Topic string
 	}
+	// limitBy reads who set a limit.
+	limitBy struct {
+		engine.Rows[setter]
+		Kind, Name string
+	}
+	setter struct{ Actor string }
 	// limitTopics reads which topics, and patterns, have limits.
 	limitTopics struct{ engine.Rows[named] }
 	named       struct{ Kind, Name string }
@@ -162,6 +169,18 @@ func putLimit(t *txn, o op.LimitPut) (int64, error) {
 		_, err = t.do(limitHoldClaimed{Kind: o.Kind, Name: o.Name})
 	}
 	return n, err
+}
+
+// declareLimit sets or removes a limit in the name of a program, unless somebody else set it.
+func declareLimit(t *txn, o op.LimitDeclare) (int64, error) {
+	by := op.Note{Actor: "declared by " + o.Owner}
+	if is, found, err := one(t, limitBy{Kind: o.Kind, Name: o.Name}); err != nil || found && is.Actor != by.Actor {
+		return -1, err
+	}
+	if o.Concurrency == nil && o.Rate == nil {
+		return removeLimit(t, op.LimitRemove{Kind: o.Kind, Name: o.Name, Note: by})
+	}
+	return putLimit(t, op.LimitPut{Kind: o.Kind, Name: o.Name, Concurrency: o.Concurrency, Rate: o.Rate, Period: o.Period, Burst: o.Burst, Reason: &o.Reason, Note: by})
 }
 
 func removeLimit(t *txn, o op.LimitRemove) (int64, error) {

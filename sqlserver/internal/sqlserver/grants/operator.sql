@@ -12,6 +12,7 @@ GRANT EXECUTE ON pawl.job_remove TO [$(role)];
 GRANT EXECUTE ON pawl.job_trigger TO [$(role)];
 GRANT EXECUTE ON pawl.job_trigger_run TO [$(role)];
 GRANT EXECUTE ON pawl.lease_force TO [$(role)];
+GRANT EXECUTE ON pawl.limit_declare TO [$(role)];
 GRANT EXECUTE ON pawl.limit_end TO [$(role)];
 GRANT EXECUTE ON pawl.limit_put TO [$(role)];
 GRANT EXECUTE ON pawl.limit_remove TO [$(role)];

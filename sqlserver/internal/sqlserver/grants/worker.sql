@@ -51,6 +51,7 @@ GRANT EXECUTE ON pawl.lease_release TO [$(role)];
 GRANT EXECUTE ON pawl.lease_renew TO [$(role)];
 GRANT EXECUTE ON pawl.lease_renew_row TO [$(role)];
 GRANT EXECUTE ON pawl.lease_tidy TO [$(role)];
+GRANT EXECUTE ON pawl.limit_declare TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_abandon TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_abandon_runs TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_ack TO [$(role)];
