@@ -345,7 +345,7 @@ func TestDeployLimits(t *testing.T) {
 			must(t, err)
 			var got []string
 			for _, l := range all {
-				got = append(got, fmt.Sprintf("%s %s %d %d by %s", l.Kind, l.Name, l.Concurrency, l.Rate, l.Actor))
+				got = append(got, fmt.Sprintf("%s %s %d %d by %s %s", l.Kind, l.Name, l.Concurrency, l.Rate, l.Actor, l.Declared))
 			}
 			if got := strings.Join(got, ", "); got != want {
 				t.Errorf("%s, not %s", got, want)
@@ -354,18 +354,18 @@ func TestDeployLimits(t *testing.T) {
 		}
 		shop := pawl.Options{Program: "shop"}
 		old := map[string]*outbox.Limit{"mail": {Rate: 5}, "call.*": {Concurrency: 1}}
-		run("each call.* 1 0 by declared by shop, topic mail 0 5 by declared by shop", shop, old)
-		run("each call.* 1 0 by declared by shop, topic mail 0 5 by declared by shop", pawl.Options{Program: "other"}, nil)
+		run("each call.* 1 0 by declared by shop , topic mail 0 5 by declared by shop ", shop, old)
+		run("each call.* 1 0 by declared by shop , topic mail 0 5 by declared by shop ", pawl.Options{Program: "other"}, nil)
 		newer := map[string]*outbox.Limit{"mail": {Rate: 50}}
-		p := run("topic mail 0 50 by declared by shop", shop, newer)
-		run("topic mail 0 50 by declared by shop", shop, old) // a process of the older build restarts
+		p := run("topic mail 0 50 by declared by shop ", shop, newer)
+		run("topic mail 0 50 by declared by shop ", shop, old) // a process of the older build restarts
 		_, err := p.Admin.SetLimit(admin.WithActor(t.Context(), "alice"), admin.Topic, "mail", admin.Limits{Rate: 1}, "they are slow")
 		must(t, err)
-		run("topic mail 0 1 by alice", shop, newer)
-		run("topic mail 0 1 by alice", shop, map[string]*outbox.Limit{"mail": {Rate: 60}})
+		run("topic mail 0 1 by alice 50 in 1s by shop", shop, newer)
+		run("topic mail 0 1 by alice 60 in 1s by shop", shop, map[string]*outbox.Limit{"mail": {Rate: 60}})
 		_, err = p.Admin.RemoveLimit(t.Context(), admin.Topic, "mail")
 		must(t, err)
-		run("topic mail 0 60 by declared by shop", shop, map[string]*outbox.Limit{"mail": {Rate: 60}})
+		run("topic mail 0 60 by declared by shop ", shop, map[string]*outbox.Limit{"mail": {Rate: 60}})
 		run("", shop, nil) // no handler needs it
 		bad := build(t, d, shop)
 		bad.Handle("mail", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }), outbox.HandlerOptions{Limit: &outbox.Limit{}})

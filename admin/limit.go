@@ -34,6 +34,9 @@ type Limit struct {
 	// Actor is who set it.
 	Actor  string `json:"actor"`
 	Reason string `json:"reason,omitempty"`
+	// Declared is what a program's handler declares (outbox.HandlerOptions.Limit) where an operator set this
+	// limit in its place, in words; "": nothing.
+	Declared string `json:"declared,omitempty"`
 	// Claimed is how many messages count against Concurrency: for EachTopic those of all its topics.
 	Claimed int64 `json:"claimed"`
 	// Waiting is how many messages of a topic are due and were met by a claim that had no room. It is
@@ -68,7 +71,7 @@ func (a *Admin) Limits(ctx context.Context) ([]Limit, error) {
 	var all []Limit
 	for _, l := range list {
 		all = append(all, Limit{
-			Kind: Kind(l.Kind), Name: l.Name, Limits: Limits(l.Bounds), Since: l.Since, Actor: l.Actor, Reason: l.Reason, Claimed: l.Claimed, Waiting: l.Waiting, Next: l.Next,
+			Kind: Kind(l.Kind), Name: l.Name, Limits: Limits(l.Bounds), Since: l.Since, Actor: l.Actor, Reason: l.Reason, Declared: l.Declared, Claimed: l.Claimed, Waiting: l.Waiting, Next: l.Next,
 		})
 	}
 	return all, err

@@ -183,15 +183,16 @@ func (j *Jobs) sync(ctx context.Context, owner string, jobs []Job, opts *SyncOpt
 // declaredAs is the name under which versions of an owner are recorded.
 func declaredAs(owner string) string { return "jobs/" + owner }
 
-// Forget has the next version of a program that syncs jobs of an owner count as the newest, whichever it
-// is: to roll back a program that names no version. It reports whether any version was known, and changes
-// no job.
+// Forget has the next version of a program that syncs jobs of an owner, or declares limits as the program of
+// this name (pawl.Options.Program), count as the newest, whichever it is: to roll a program back. It reports whether any version was
+// known, and changes no job or limit.
 func (j *Jobs) Forget(ctx context.Context, owner string) (bool, error) {
 	if err := engine.CheckText("owner", owner, limits.JobOwner, true); err != nil {
 		return false, err
 	}
-	n, err := engine.Exec(ctx, j.db, nil, op.DeclaredForget{Owner: declaredAs(owner)})
-	return n > 0, err
+	jobs, theirs := engine.Ask(op.DeclaredForget{Owner: declaredAs(owner)}), engine.Ask(op.DeclaredForget{Owner: "limits/" + owner})
+	err := j.db.Do(ctx, jobs, theirs)
+	return jobs.N+theirs.N > 0, err
 }
 
 // doWhile runs calls unless the lease is lost.

@@ -9,13 +9,13 @@ import (
 
 // jobsForgetCmd is "pawl jobs forget".
 type jobsForgetCmd struct {
-	Owner string `arg:"" name:"owner" help:"The owner that the program passes to Jobs.Sync."`
+	Owner string `arg:"" name:"owner" help:"The owner that the program passes to Jobs.Sync, or its Options.Program."`
 }
 
 // Help is printed by --help.
 func (*jobsForgetCmd) Help() string {
-	return `To roll a program back: deletes the record of which versions declared jobs, so that the next one that
-starts declares them, an older one too. It changes no job.`
+	return `To roll a program back: deletes the record of which versions declared jobs, or limits of
+handlers, so that the next one that starts declares them, an older one too. It changes none.`
 }
 
 // Run forgets versions.

@@ -152,6 +152,7 @@ func limitListing() *listing[limitJSON] {
 			{head: "SINCE", cell: func(l *limitJSON) string { return stamp(l.Since) }},
 			{head: "BY", cell: func(l *limitJSON) string { return l.Actor }},
 			{head: "REASON", cell: func(l *limitJSON) string { return l.Reason }},
+			{head: "IN PLACE OF", cell: func(l *limitJSON) string { return l.Declared }, optional: true},
 		},
 	}
 }

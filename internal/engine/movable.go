@@ -223,7 +223,7 @@ func Tables() []Table {
 		table("outbox_bulk", "id", of(UUID, "id"), of(Text, "action", "ids", "topic", "queue", "error", "target", "actor", "reason", "stopped_by", "fingerprint"), ints("most", "rate", "total", "n", "last"),
 			of(Time, "failed_since", "failed_before", "created_at", "at", "stepped_at", "ended_at")),
 		table("outbox_pause", "kind name", of(Text, "kind", "name", "actor", "reason"), ints("lane"), of(Time, "at"), of(Bool, "ending")),
-		table("outbox_limit", "kind name", of(Text, "kind", "name", "actor", "reason", "pattern"), ints("concurrency", "rate", "burst"), of(Duration, "period"), of(Time, "next_at", "at")),
+		table("outbox_limit", "kind name", of(Text, "kind", "name", "actor", "reason", "pattern", "declared"), ints("concurrency", "rate", "burst"), of(Duration, "period"), of(Time, "next_at", "at")),
 		table("outbox_limit_claim", "kind name id", of(Text, "kind", "name"), ints("id")),
 		table("inbox", "source message_id", of(Text, "source", "message_id", "status", "last_error"), of(Bytes, "hash"), of(Time, "first_seen_utc", "last_seen_utc", "processed_utc"),
 			ints("deliveries", "attempts", "mismatches"), of(UUID, "token"), of(Until, "locked_until_utc")),

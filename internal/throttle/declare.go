@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/bravellian/pawl/internal/declare"
 	"github.com/bravellian/pawl/internal/engine"
@@ -54,7 +55,7 @@ func (l *Limits) Declare(ctx context.Context, owner, version string, want []Decl
 	for _, d := range want {
 		d.defaults()
 		c := op.LimitDeclare{
-			Kind: string(kindOf(d.Topic)), Name: d.Topic, Concurrency: worker.Optional(d.Concurrency), Rate: worker.Optional(d.Rate), Period: d.Period, Burst: d.Burst, Owner: owner, Reason: "of the handler",
+			Kind: string(kindOf(d.Topic)), Name: d.Topic, Concurrency: worker.Optional(d.Concurrency), Rate: worker.Optional(d.Rate), Period: d.Period, Burst: d.Burst, Owner: owner, Reason: "of the handler", Declared: worker.Optional(d.words() + " by " + owner),
 		}
 		rows = slices.DeleteFunc(rows, func(r op.Limit) bool { return r.Kind == c.Kind && r.Name == c.Name })
 		switch n, err := engine.Exec(ctx, l.db, nil, c); {
@@ -85,6 +86,18 @@ func (l *Limits) record(ctx context.Context, owner, content, version string) (ne
 		}
 	}
 	return "", err
+}
+
+// words returns the bounds in words.
+func (b *Bounds) words() string {
+	var parts []string
+	if b.Concurrency > 0 {
+		parts = append(parts, fmt.Sprintf("%d at once", b.Concurrency))
+	}
+	if b.Rate > 0 {
+		parts = append(parts, fmt.Sprintf("%d in %s", b.Rate, b.Period))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // kindOf is the kind of a handler's topic: a pattern's limit holds for each of its topics.

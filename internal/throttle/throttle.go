@@ -40,12 +40,14 @@ type Limit struct {
 	Kind Kind
 	Name string
 	Bounds
-	Since   time.Time // when it was set so
-	Actor   string    // who did
-	Reason  string
-	Next    time.Time // when the next message may be claimed, by the rate; zero or past: now
-	Claimed int64     // messages that count against Concurrency
-	Waiting int64     // messages of a topic that are due and that a claim has met
+	Since  time.Time // when it was set so
+	Actor  string    // who did
+	Reason string
+	// Declared is what the program declares whose handlers the limit is about, if an operator set another.
+	Declared string
+	Next     time.Time // when the next message may be claimed, by the rate; zero or past: now
+	Claimed  int64     // messages that count against Concurrency
+	Waiting  int64     // messages of a topic that are due and that a claim has met
 }
 
 // Holding is a limit that holds for a message.
@@ -187,7 +189,7 @@ func Listing() (calls []*engine.Call, list func() []Limit) {
 func join(rows []op.Limit, used []op.LimitUsed) []Limit {
 	all := make([]Limit, 0, len(rows))
 	for _, r := range rows {
-		one := Limit{Kind: Kind(r.Kind), Name: r.Name, Since: r.At.UTC(), Next: worker.Value(r.NextAt).UTC(), Actor: r.Actor, Reason: worker.Value(r.Reason)}
+		one := Limit{Kind: Kind(r.Kind), Name: r.Name, Since: r.At.UTC(), Next: worker.Value(r.NextAt).UTC(), Actor: r.Actor, Reason: worker.Value(r.Reason), Declared: worker.Value(r.Declared)}
 		one.Concurrency = int(worker.Value(r.Concurrency))
 		if r.Rate != nil {
 			one.Rate, one.Period, one.Burst = int(*r.Rate), time.Duration(r.Micros)*time.Microsecond, int(r.Burst)

@@ -22,6 +22,7 @@ type Limit struct {
 	At          time.Time
 	Actor       string
 	Reason      *string
+	Declared    *string // what a program declares, where somebody else set the limit
 }
 
 // LimitPut sets a limit. It returns 1, or 0 if it was set so before. What is claimed when it is set
@@ -39,7 +40,8 @@ type LimitPut struct {
 }
 
 // LimitDeclare sets a limit in the name of a program or, without concurrency and rate, removes it. It
-// returns 1, 0 if nothing changes, or -1 if somebody else set the limit: that one stays.
+// returns 1, 0 if nothing changes, or -1 if somebody else set the limit: that one
+// stays, and shows what is declared.
 type LimitDeclare struct {
 	engine.Number `call:"limit_declare"`
 	Kind          string
@@ -49,7 +51,8 @@ type LimitDeclare struct {
 	Period        time.Duration
 	Burst         int
 	Owner         string
-	Reason        string `text:"any"`
+	Reason        string  `text:"any"`
+	Declared      *string // what is declared, in words; nil: nothing
 }
 
 // LimitRemove removes a limit. It returns 1, or 0 if there was none.

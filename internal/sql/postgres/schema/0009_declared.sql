@@ -7,3 +7,5 @@ CREATE TABLE pawl.declared (
   at      timestamptz NOT NULL,
   PRIMARY KEY (owner, nr)
 );
+-- What a program declares of a limit that somebody else set.
+ALTER TABLE pawl.outbox_limit ADD COLUMN declared text;

@@ -39,12 +39,12 @@ type (
 		engine.Changes
 		Topic string
 	}
-	// limitBy reads who set a limit.
+	// limitBy records what a program declares of a limit that not it, the actor, set.
 	limitBy struct {
-		engine.Rows[setter]
-		Kind, Name string
+		engine.Changes
+		Kind, Name, Actor string
+		Declared          *string
 	}
-	setter struct{ Actor string }
 	// limitTopics reads which topics, and patterns, have limits.
 	limitTopics struct{ engine.Rows[named] }
 	named       struct{ Kind, Name string }
@@ -174,7 +174,7 @@ func putLimit(t *txn, o op.LimitPut) (int64, error) {
 // declareLimit sets or removes a limit in the name of a program, unless somebody else set it.
 func declareLimit(t *txn, o op.LimitDeclare) (int64, error) {
 	by := op.Note{Actor: "declared by " + o.Owner}
-	if is, found, err := one(t, limitBy{Kind: o.Kind, Name: o.Name}); err != nil || found && is.Actor != by.Actor {
+	if n, err := t.change(limitBy{Kind: o.Kind, Name: o.Name, Actor: by.Actor, Declared: o.Declared}); err != nil || n > 0 {
 		return -1, err
 	}
 	if o.Concurrency == nil && o.Rate == nil {

@@ -10,3 +10,5 @@ CREATE TABLE pawl.declared (
 );
 CREATE UNIQUE INDEX owner ON pawl.declared (owner, nr, size);
 ALTER TABLE pawl.declared SET (LOCK_ESCALATION = DISABLE);
+-- What a program declares of a limit that somebody else set.
+ALTER TABLE pawl.outbox_limit ADD declared nvarchar(1000) COLLATE Latin1_General_100_BIN2;

@@ -1,1 +1,1 @@
-SELECT actor AS actor FROM pawl.outbox_limit WHERE kind = @kind AND name = @name AND pattern = ''
+UPDATE pawl.outbox_limit SET declared = @declared WHERE kind = @kind AND name = @name AND pattern = '' AND actor <> @actor

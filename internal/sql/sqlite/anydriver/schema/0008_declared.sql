@@ -7,3 +7,5 @@ CREATE TABLE pawl.declared (
   at      INTEGER NOT NULL,
   PRIMARY KEY (owner, nr)
 ) STRICT, WITHOUT ROWID;
+-- What a program declares of a limit that somebody else set.
+ALTER TABLE pawl.outbox_limit ADD COLUMN declared TEXT;
