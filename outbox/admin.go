@@ -117,7 +117,7 @@ func (o *Outbox) retrying(ctx context.Context, f *FailedFilter, changed int64) (
 	if f.Rate > 0 || f.Limit > 0 && changed >= int64(f.Limit) {
 		return nil, nil
 	}
-	opts := ListOptions{Status: Retrying, Topic: f.Topic, Queue: f.Queue, Error: f.Error, NoPayload: true, failedSince: f.Since, failedBefore: f.Before}
+	opts := ListOptions{Status: Retrying, Topic: f.Topic, Queue: f.Queue, Error: f.Error, Fingerprint: f.Fingerprint, NoPayload: true, failedSince: f.Since, failedBefore: f.Before}
 	for _, id := range f.IDs {
 		opts.After = &Info{Message: Message{Position: id + 1}}
 		found, _, err := o.ListSome(ctx, access.Key{}, opts, 1, 1)

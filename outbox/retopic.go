@@ -47,7 +47,7 @@ func (o *Outbox) Retopic(ctx context.Context, r Retopic) (done Retopiced, err er
 		opts.Topic = r.From
 	}
 	m := moving{o: o, to: map[place][]int64{}, dry: r.DryRun, note: audit.New(ctx, r.target()).Op()}
-	for _, opts.Status = range []Status{Ready, Scheduled, Failed, InProgress} {
+	for _, opts.Status = range []Status{Ready, Scheduled, Retrying, Failed, InProgress} {
 		for i, err := range o.List(ctx, opts) {
 			if err != nil {
 				return m.done, err

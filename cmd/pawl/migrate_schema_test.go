@@ -139,7 +139,7 @@ func TestMigrateMistakes(t *testing.T) {
 			t.Errorf("%v: %+v", args, r)
 		}
 	}
-	if r := d.run("", "migrate", "--print", "--from", "7"); r.code == exitOK || !strings.Contains(r.stderr, "from: 7") {
+	if r := d.run("", "migrate", "--print", "--from", "99"); r.code == exitOK || !strings.Contains(r.stderr, "from: 99") {
 		t.Errorf("a version that is not there: %+v", r)
 	}
 }
