@@ -51,6 +51,7 @@ func resources() []resource {
 			return inspect.ReadBacklog(v.Context(), s.db())
 		}},
 		{path: "throughput", summary: "Messages enqueued and done, by steps of time.", params: []string{"since"}, result: inspect.Throughput{}, get: throughput},
+		{path: "stats", summary: "What workers did, by topic and steps of time. Waits and takes have the number within each of the bounds of pawl stats.", params: []string{"since", "topic", "queue"}, result: inspect.Activity{}, get: stats},
 		{path: "health", summary: "Whether work is done: what the checks found.", result: health.Report{}, get: func(v *visit, s *store) (any, error) {
 			return s.Health(v.Context()), nil
 		}},
@@ -112,14 +113,28 @@ func withoutPayload(t *timer.Info) view.Timer {
 }
 
 func throughput(v *visit, s *store) (any, error) {
-	since := time.Hour
-	if text := v.query.Get("since"); text != "" {
-		var err error
-		if since, err = duration("since", text); err != nil {
-			return nil, err
-		}
+	since, err := sinceOf(v)
+	if err != nil {
+		return nil, err
 	}
 	return inspect.ReadThroughput(v.Context(), s.db(), since)
+}
+
+func stats(v *visit, s *store) (any, error) {
+	since, err := sinceOf(v)
+	if err != nil {
+		return nil, err
+	}
+	return inspect.ReadActivity(v.Context(), s.db(), inspect.ActivityQuery{Since: since, Topic: v.query.Get("topic"), Queue: v.query.Get("queue")})
+}
+
+// sinceOf is how long ago the time that was asked for begins; 0: it was not said.
+func sinceOf(v *visit) (time.Duration, error) {
+	text := v.query.Get("since")
+	if text == "" {
+		return 0, nil
+	}
+	return duration("since", text)
 }
 
 func apiMessages(v *visit, s *store) (any, error) {

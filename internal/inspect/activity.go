@@ -26,13 +26,14 @@ const (
 type Activity struct {
 	// From is when the time begins, and Known from when on workers have counted: what they did
 	// before it is not known. Zero: nothing was ever counted.
-	From, Known time.Time
+	From  time.Time `json:"from"`
+	Known time.Time `json:"known_from,omitzero"`
 	// Step is how long each of a topic's steps is.
-	Step time.Duration
+	Step time.Duration `json:"step"`
 	// Topics are those with numbers, by name and queue.
-	Topics []TopicActivity
+	Topics []TopicActivity `json:"topics"`
 	// More is true if there are more messages of Enqueued that wait than were counted.
-	More bool
+	More bool `json:"more,omitempty"`
 }
 
 // TopicActivity is what workers did with the messages of a topic.
@@ -119,7 +120,7 @@ type activityReader struct {
 }
 
 func newActivityReader(now time.Time, since time.Duration, extent *op.ActivitySpan) *activityReader {
-	r := &activityReader{topics: map[[2]string]*TopicActivity{}}
+	r := &activityReader{Activity: Activity{Topics: []TopicActivity{}}, topics: map[[2]string]*TopicActivity{}}
 	r.until = now.Unix()/60 + 1
 	minutes := max(1, int64(since/time.Minute))
 	r.step = (minutes + steps - 1) / steps
