@@ -230,6 +230,7 @@ func TestEverythingIsExported(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e, pawl.Options{}, metrics.Options{})
 		f.Handle("report", outbox.HandlerFunc(nothing))
+		f.Handle("broken", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return errors.New("broken") }))
 		_, err := f.Admin.SetLimit(t.Context(), admin.Topic, "report", admin.Limits{Concurrency: 1}, "")
 		check(t, err)
 		check(t, f.Jobs.Put(t.Context(), job.Job{Name: "nightly", Topic: "report", Schedule: "0 0 1 1 *"}))
@@ -242,7 +243,9 @@ func TestEverythingIsExported(t *testing.T) {
 		f.until(`pawl_job_attempts_total{job_name="nightly",outcome="acked"}`, 1)
 		_, err = f.Outbox.Enqueue(t.Context(), outbox.Message{Topic: "nobody"})
 		check(t, err)
+		f.enqueue(outbox.Message{Topic: "broken"})
 		f.until(`pawl_attempts_total{outcome="unhandled",queue="default",topic="nobody"}`, 1)
+		f.until(`pawl_attempts_total{outcome="retried",queue="default",topic="broken"}`, 1)
 		stop()
 		f.enqueue(outbox.Message{Topic: "later"})
 		got := f.gather()

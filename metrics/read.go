@@ -10,6 +10,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/inspect"
+	"github.com/bravellian/pawl/internal/registry"
 	"github.com/bravellian/pawl/internal/throttle"
 )
 
@@ -42,7 +43,9 @@ func (c *Collector) read(ctx context.Context, db engine.DB) reading {
 	runs := int64(c.opts.Runs)
 	backlog, amounts := inspect.ListAmounts(op.BacklogMessages{Runs: runs, Messages: int64(c.opts.Messages), Lanes: maxLanes})
 	calls, limits := throttle.Listing()
-	calls = append([]*engine.Call{backlog, engine.One(op.BacklogCounts{Most: runs}, &r.counts)}, calls...)
+	lately, trouble := inspect.ListTrouble()
+	list, workers := registry.Listing()
+	calls = append(append(calls, lately...), list, backlog, engine.One(op.BacklogCounts{Most: runs}, &r.counts))
 	if r.err = engine.ReadAll(ctx, db, calls...); r.err != nil {
 		return r
 	}
@@ -51,20 +54,12 @@ func (c *Collector) read(ctx context.Context, db engine.DB) reading {
 		"ready": false, "scheduled": false, "retrying": false, "unhandled": false, "paused": false, "in_flight": false, "failed": false,
 		"joins": max(n.JoinsPending, n.JoinsCompleted, n.JoinsFailed, n.JoinsCancelled) >= runs, "timers": max(n.TimersDue, n.TimersScheduled, n.TimersExpired) >= runs,
 	}
-	trouble, err := inspect.ReadTrouble(ctx, db)
-	if r.err = err; err != nil {
-		return r
-	}
-	workers, err := inspect.ListWorkers(ctx, db)
-	if r.err = err; err != nil {
-		return r
-	}
 	r.unhandled, r.attempts = map[pair]float64{}, map[pair][2]float64{}
-	for _, a := range amounts(workers.WithoutHandler(trouble)) {
+	for _, a := range amounts(inspect.Workers(workers()).WithoutHandler(trouble())) {
 		c.backlog(&r, &a)
 	}
-	for i := range trouble {
-		c.failing(&r, &trouble[i])
+	for _, t := range trouble() {
+		c.failing(&r, &t)
 	}
 	return r
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/registry"
 )
 
 // The bounds of ReadBacklog: runs are messages that were written together, and lanes are queues at a
@@ -67,15 +68,9 @@ type Amount struct {
 // meanwhile may be counted in both, or in one.
 func ReadBacklog(ctx context.Context, db engine.DB) (Backlog, error) {
 	call, amounts := ListAmounts(op.BacklogMessages{Runs: backlogRuns, Messages: backlogMessages, Lanes: backlogLanes})
-	if err := db.Read(ctx, call); err != nil {
-		return Backlog{}, err
-	}
-	trouble, err := ReadTrouble(ctx, db)
-	if err != nil {
-		return Backlog{}, err
-	}
-	workers, err := ListWorkers(ctx, db)
-	if err != nil {
+	calls, trouble := ListTrouble()
+	list, workers := registry.Listing()
+	if err := engine.ReadAll(ctx, db, append(calls, list, call)...); err != nil {
 		return Backlog{}, err
 	}
 	n, err := Counts(ctx, db, 0, backlogRuns)
@@ -83,7 +78,7 @@ func ReadBacklog(ctx context.Context, db engine.DB) (Backlog, error) {
 		return Backlog{}, err
 	}
 	return Backlog{
-		Messages: amounts(workers.WithoutHandler(trouble)), Failed: n.MessagesFailed, TimersDue: n.TimersDue, TimersScheduled: n.TimersScheduled, TimersLate: Age(n.TimersDueMicros),
+		Messages: amounts(Workers(workers()).WithoutHandler(trouble())), Failed: n.MessagesFailed, TimersDue: n.TimersDue, TimersScheduled: n.TimersScheduled, TimersLate: Age(n.TimersDueMicros),
 		JoinsPending: n.JoinsPending, JoinsFailed: n.JoinsFailed, Workers: n.Workers,
 	}, nil
 }

@@ -36,29 +36,42 @@ type Trouble struct {
 // ReadTrouble returns these topics, by name. It reads what workers wrote of them in that time, and no
 // messages.
 func ReadTrouble(ctx context.Context, db engine.DB) ([]Trouble, error) {
-	clock, _, err := engine.Get(ctx, db, op.ClockNow{})
-	if err != nil {
-		return nil, err
-	}
-	now := clock.Now.Unix() / 60
+	calls, list := ListTrouble()
+	err := engine.ReadAll(ctx, db, calls...)
+	return list(), err
+}
+
+// ListTrouble returns the calls that read what ReadTrouble returns, for callers that read more in the
+// same round trip, and a function that returns it once they were answered.
+func ListTrouble() ([]*engine.Call, func() []Trouble) {
+	var rows []op.Activity
+	var clock op.Clock
+	calls := []*engine.Call{engine.One(op.ClockNow{}, &clock), engine.List(op.ActivityTrouble{Minutes: hour, Most: activity.MaxRows}, &rows)}
+	return calls, func() []Trouble { return troubles(rows, clock.Now.Unix()/60) }
+}
+
+func troubles(rows []op.Activity, now int64) (all []Trouble) {
 	minutes := map[[2]string]map[int64]*activity.Totals{}
-	err = activity.Each(ctx, db, op.ActivityTrouble{From: now - hour, Until: now + hour, Most: activity.MaxRows}, func(r *op.Activity, n *activity.Totals) {
-		k := [2]string{r.Topic, r.Queue}
+	for i := range rows {
+		r := &rows[i]
+		n, err := activity.Of(r)
+		if err != nil {
+			continue
+		}
+		k, minute := [2]string{r.Topic, r.Queue}, min(r.Minute, now) // a worker may be ahead
 		if minutes[k] == nil {
 			minutes[k] = map[int64]*activity.Totals{}
 		}
-		minute := min(r.Minute, now) // a minute of a worker's that is ahead
 		if minutes[k][minute] == nil {
 			minutes[k][minute] = &activity.Totals{}
 		}
 		minutes[k][minute].Add(n)
-	})
-	var all []Trouble
+	}
 	for k, of := range minutes {
 		all = append(all, troubleOf(k[1], k[0], of, now))
 	}
 	slices.SortFunc(all, func(a, b Trouble) int { return cmp.Or(cmp.Compare(a.Topic, b.Topic), cmp.Compare(a.Queue, b.Queue)) })
-	return all, err
+	return all
 }
 
 func troubleOf(queue, topic string, minutes map[int64]*activity.Totals, now int64) Trouble {

@@ -212,6 +212,14 @@ const maxList = 10_000
 // List returns the processes that work on a database, oldest first, and those that
 // crashed within a day.
 func List(ctx context.Context, db engine.DB) ([]Info, error) {
+	call, list := Listing()
+	err := db.Read(ctx, call)
+	return list(), err
+}
+
+// Listing returns the call that reads what List returns, for callers that read more in the same round
+// trip, and a function that returns it once the call was answered.
+func Listing() (*engine.Call, func() []Info) {
 	var all []Info
 	c := engine.Each(op.WorkerList{Most: maxList}, func(w *op.Worker, unread error) error {
 		if unread != nil {
@@ -222,8 +230,7 @@ func List(ctx context.Context, db engine.DB) ([]Info, error) {
 		return err
 	})
 	c.Reset = func() { all = nil }
-	err := db.Read(ctx, c)
-	return all, err
+	return c, func() []Info { return all }
 }
 
 // info converts a stored process.

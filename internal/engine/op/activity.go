@@ -43,14 +43,13 @@ type ActivityList struct {
 	Most  int
 }
 
-// ActivityTrouble is ActivityList of the minutes of topics of which in that time an attempt failed, or a
+// ActivityTrouble reads the last so many minutes of topics of which in that time an attempt failed, or a
 // message had no handler.
 type ActivityTrouble struct {
 	engine.Rows[Activity]
 	engine.Bounded
-	From  int64
-	Until int64
-	Most  int
+	Minutes int
+	Most    int
 }
 
 // ActivityPurge deletes rows of a grain that begin before a minute, and returns how many.

@@ -1,0 +1,2 @@
+-- minute(time)
+DATEDIFF_BIG(minute, '1970-01-01', {time})
