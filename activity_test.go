@@ -95,4 +95,3 @@ func readActivity(t *testing.T, db engine.DB, q inspect.ActivityQuery) inspect.A
 	}
 	return a
 }
-
