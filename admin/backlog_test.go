@@ -132,7 +132,7 @@ func TestBacklogBoundsLater(t *testing.T) {
 		f := openExplain(t, e)
 		f.fillReady(10_500)
 		ready := f.db.Table("outbox_ready")
-		f.exec("UPDATE " + ready + " SET at = " + f.db.Ago(-time.Hour) + ", retry = 1")
+		f.exec("UPDATE " + ready + " SET at = (SELECT " + f.db.Ago(-time.Hour) + "), retry = 1") // all at one time
 		for _, scheduled := range []int64{0, 10, 10_000} {
 			f.exec(fmt.Sprintf("UPDATE %s SET retry = 0 WHERE lo IN (SELECT lo FROM (SELECT lo FROM %s ORDER BY lo) x ORDER BY lo LIMIT %d)", ready, ready, scheduled))
 			b, err := inspect.ReadBacklog(f.ctx(), f.db)

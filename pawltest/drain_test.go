@@ -143,7 +143,7 @@ func TestDrainTellsWhatIsLeft(t *testing.T) {
 		d := open(t)
 		errBusy := errors.New("mailbox busy")
 		d.Handle("closed", failing(outbox.Permanent(errors.New("account closed"))))
-		d.Handle("busy", failing(errBusy))
+		d.Handle("busy", failing(errBusy), outbox.HandlerOptions{Retry: &outbox.RetryPolicy{MaxAttempts: 10, Delay: func(int) time.Duration { return time.Hour }}}) // not again while this runs
 		d.Handle("snoozed", failing(outbox.Snooze(time.Hour)))
 		d.Handle("fine", ok())
 		for _, topic := range []string{"closed", "busy", "snoozed", "fine", "nobodys"} {

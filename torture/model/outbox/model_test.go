@@ -525,7 +525,7 @@ func (m *model) exchange(rt *rapid.T) {
 		h := op.Held{Owner: owner, Lo: int64(id), N: 1}
 		if fail {
 			why := "it broke"
-			fails.Runs = append(fails.Runs, op.Failure{Held: h, Error: &why})
+			fails.Runs = append(fails.Runs, op.Failure{Held: h, Reported: op.Reported{Error: &why}})
 			acks.Failed = append(acks.Failed, op.Span{Lo: h.Lo, N: h.N})
 		} else {
 			acks.Runs = append(acks.Runs, h)
