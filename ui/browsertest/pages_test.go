@@ -49,7 +49,9 @@ func TestPages(t *testing.T) {
 		b := open(t, w.serve(ui.Options{Authorize: olga}))
 		for _, path := range b.paths(w) {
 			b.visit(path)
-			b.live()
+			if !strings.HasPrefix(path, "failed") { // which reads much, and is not kept up to date
+				b.live()
+			}
 			if value[bool](b, `document.querySelector("[role=alert]") !== null`) {
 				b.t.Errorf("%s: %s", path, value[string](b, `document.querySelector("[role=alert]").innerText`))
 			}
