@@ -14,6 +14,7 @@ import (
 // observing is the observers and the functions that add headers.
 type observing struct {
 	observers atomic.Pointer[worker.Observers]
+	enqueues  atomic.Bool // one of them is notified of enqueues
 	headers   atomic.Pointer[[]HeaderFunc]
 }
 
@@ -26,6 +27,9 @@ type HeaderFunc func(ctx context.Context, m *Message) map[string]string
 func (o *Outbox) observe(obs *worker.Observer) {
 	all := append(slices.Clone(o.observers()), obs)
 	o.watch.observers.Store(&all)
+	if obs.Enqueued != nil {
+		o.watch.enqueues.Store(true)
+	}
 }
 
 func (o *Outbox) observers() worker.Observers {
@@ -108,16 +112,15 @@ func (o *Outbox) notifyEnqueued(ctx context.Context, entries []*entry) {
 	if len(entries) > 0 && o.log.Enabled(ctx, slog.LevelInfo) {
 		o.logEnqueued(ctx, entries)
 	}
-	observers := o.watch.observers.Load()
-	if observers == nil {
+	if !o.watch.enqueues.Load() {
 		return
 	}
 	var few [fewTopics]topicCount
 	counts := few[:0]
 	for _, e := range entries {
-		counts = count(*observers, counts, e.msg.queue(), e.msg.Topic)
+		counts = count(o.observers(), counts, e.msg.queue(), e.msg.Topic)
 	}
-	notifyCounts(*observers, counts)
+	notifyCounts(o.observers(), counts)
 }
 
 // topicCount is how many messages of a batch have a topic.
