@@ -43,9 +43,9 @@ func (c *Collector) read(ctx context.Context, db engine.DB) reading {
 	runs := int64(c.opts.Runs)
 	backlog, amounts := inspect.ListAmounts(op.BacklogMessages{Runs: runs, Messages: int64(c.opts.Messages), Lanes: maxLanes})
 	calls, limits := throttle.Listing()
-	lately, trouble := inspect.ListTrouble()
+	troubled, trouble := inspect.ListTrouble()
 	list, workers := registry.Listing()
-	calls = append(append(calls, lately...), list, backlog, engine.One(op.BacklogCounts{Most: runs}, &r.counts))
+	calls = append(append(calls, troubled...), list, backlog, engine.One(op.BacklogCounts{Most: runs}, &r.counts))
 	if r.err = engine.ReadAll(ctx, db, calls...); r.err != nil {
 		return r
 	}
@@ -55,11 +55,12 @@ func (c *Collector) read(ctx context.Context, db engine.DB) reading {
 		"joins": max(n.JoinsPending, n.JoinsCompleted, n.JoinsFailed, n.JoinsCancelled) >= runs, "timers": max(n.TimersDue, n.TimersScheduled, n.TimersExpired) >= runs,
 	}
 	r.unhandled, r.attempts = map[pair]float64{}, map[pair][2]float64{}
-	for _, a := range amounts(inspect.Workers(workers()).WithoutHandler(trouble())) {
+	lately := trouble()
+	for _, a := range amounts(inspect.Workers(workers()).WithoutHandler(lately)) {
 		c.backlog(&r, &a)
 	}
-	for _, t := range trouble() {
-		c.failing(&r, &t)
+	for i := range lately {
+		c.failing(&r, &lately[i])
 	}
 	return r
 }

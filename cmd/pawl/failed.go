@@ -197,7 +197,7 @@ func moment(option, text string, now time.Time) (time.Time, error) {
 	return at, nil
 }
 
-// failed looks at every message first: one that is unknown, or not failed (nor retrying, where that
+// failed reads every message first: one that is unknown, or not failed (nor retrying, where that
 // will do), means that none is touched.
 func (c *selection) failed(ctx context.Context, o *outbox.Outbox, retrying bool) ([]outbox.Position, error) {
 	return lookUpAll(ctx, o, c.IDs, func(i *outbox.Info) error {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -151,7 +150,7 @@ func (m *statsJSON) step() time.Duration {
 
 // errors lists why attempts failed, the commonest first.
 func (m *statsJSON) errors() string {
-	all := slices.SortedFunc(maps.Keys(m.Errors), func(a, b string) int { return cmp.Or(cmp.Compare(m.Errors[b], m.Errors[a]), cmp.Compare(a, b)) })
+	all := m.CommonErrors()
 	for i, print := range all {
 		all[i] = fmt.Sprintf("%d × %s", m.Errors[print], print)
 	}

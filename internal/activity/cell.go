@@ -125,18 +125,18 @@ func (t *Totals) CommonestError() string {
 	if len(t.Errors) == 0 {
 		return ""
 	}
-	return t.errors()[0]
+	return t.CommonErrors()[0]
 }
 
 // keepCommonest drops all errors but the commonest few.
 func (t *Totals) keepCommonest() {
-	for _, print := range t.errors()[min(maxErrors, len(t.Errors)):] {
+	for _, print := range t.CommonErrors()[min(maxErrors, len(t.Errors)):] {
 		delete(t.Errors, print)
 	}
 }
 
-// errors returns the fingerprints, the commonest first.
-func (t *Totals) errors() []string {
+// CommonErrors returns the fingerprints of the errors that attempts failed with, the commonest first.
+func (t *Totals) CommonErrors() []string {
 	return slices.SortedFunc(maps.Keys(t.Errors), func(a, b string) int { return cmp.Or(cmp.Compare(t.Errors[b], t.Errors[a]), cmp.Compare(a, b)) })
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/inspect"
 	"github.com/bravellian/pawl/internal/pause"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 const (
@@ -70,7 +71,7 @@ func bounded(code string, found []health.Finding, none string) []health.Finding 
 
 // place is where a topic is, for a code: "mail.receipt", or "mail.receipt/bulk" in another queue than the default one.
 func place(t *inspect.Trouble) string {
-	if t.Queue == "default" {
+	if t.Queue == worker.DefaultQueue {
 		return t.Topic
 	}
 	return t.Topic + "/" + t.Queue
@@ -79,7 +80,7 @@ func place(t *inspect.Trouble) string {
 // name is the same for people.
 func name(t *inspect.Trouble) string {
 	switch t.Queue {
-	case "default":
+	case worker.DefaultQueue:
 		return t.Topic
 	case "":
 		return "topics that are counted together"

@@ -10,6 +10,7 @@ import (
 	"github.com/bravellian/pawl/internal/activity"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 const (
@@ -79,12 +80,12 @@ func ReadActivity(ctx context.Context, db engine.DB, q ActivityQuery) (Activity,
 	}
 	r := newActivityReader(clock.Now, cmp.Or(q.Since, time.Hour), &extent)
 	for _, part := range r.parts(&extent) {
-		part.Queue, part.Topic, part.Most = optional(q.Queue), optional(q.Topic), activity.MaxRows
+		part.Queue, part.Topic, part.Most = worker.Optional(q.Queue), worker.Optional(q.Topic), activity.MaxRows
 		if err := activity.Each(ctx, db, part, r.add); err != nil {
 			return Activity{}, err
 		}
 	}
-	waiting := op.ActivityWaiting{From: r.from, Queue: optional(q.Queue), Topic: optional(q.Topic), Runs: backlogRuns, Messages: backlogMessages}
+	waiting := op.ActivityWaiting{From: r.from, Queue: worker.Optional(q.Queue), Topic: worker.Optional(q.Topic), Runs: backlogRuns, Messages: backlogMessages}
 	amounts, err := engine.Query(ctx, db, waiting)
 	for i := range amounts {
 		a := &amounts[i]
@@ -92,13 +93,6 @@ func ReadActivity(ctx context.Context, db engine.DB, q ActivityQuery) (Activity,
 		r.More = r.More || a.More
 	}
 	return r.result(), err
-}
-
-func optional(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }
 
 // Waits returns how many messages of a topic in a queue did not end yet, and for how long the oldest of
