@@ -42,6 +42,8 @@ type Limit struct {
 	// Waiting is how many messages of a topic are due and were met by a claim that had no room. It is
 	// at least so many: 1 000 runs are counted, messages that were written together.
 	Waiting int64 `json:"waiting"`
+	// Oldest is for how long the oldest of these has been due.
+	Oldest time.Duration `json:"oldest,omitempty"`
 	// Next is when the next message may be claimed, by Rate; zero or past: now.
 	Next time.Time `json:"next,omitzero"`
 }
@@ -71,7 +73,7 @@ func (a *Admin) Limits(ctx context.Context) ([]Limit, error) {
 	var all []Limit
 	for _, l := range list {
 		all = append(all, Limit{
-			Kind: Kind(l.Kind), Name: l.Name, Limits: Limits(l.Bounds), Since: l.Since, Actor: l.Actor, Reason: l.Reason, Declared: l.Declared, Claimed: l.Claimed, Waiting: l.Waiting, Next: l.Next,
+			Kind: Kind(l.Kind), Name: l.Name, Limits: Limits(l.Bounds), Since: l.Since, Actor: l.Actor, Reason: l.Reason, Declared: l.Declared, Claimed: l.Claimed, Waiting: l.Waiting, Oldest: l.Oldest, Next: l.Next,
 		})
 	}
 	return all, err

@@ -29,6 +29,14 @@ type Worker struct {
 	// Overdue are positions of messages, at most 100, whose handlers had not returned at the last
 	// heartbeat long after their time-out: they ignore their context.
 	Overdue []int64 `json:"overdue,omitempty"`
+	// ClockAhead is by how much its clock is ahead of the database's, negative if it is behind; 0: by
+	// less than it can tell.
+	ClockAhead time.Duration `json:"clock_ahead,omitempty"`
+	// Waiting is how many callers waited for one of the Connections of its pool, on average between its
+	// last two heartbeats.
+	Waiting int64 `json:"waiting"`
+	// Connections is how many connections its pool may have; 0: any number.
+	Connections int64 `json:"connections"`
 	// Shared is true for a process that works on many databases in turn. It may be
 	// silent for a day and counts as alive.
 	Shared bool `json:"shared"`

@@ -114,7 +114,7 @@ func (k *catalogue) counted(o *Options) counted {
 
 // told is what is told when somebody asks.
 type told struct {
-	up, readAt, messages, oldest, unhandled, recent, truncated, joins, timers, pauses, workers *family
+	up, readAt, messages, oldest, unhandled, recent, truncated, joins, timers, pauses, workers, clockOff *family
 	limitConcurrency, limitClaimed, limitWaiting                                               *family
 	loopRunning, loopSuccess, loopOverdue, loopFailures                                        *family
 	held, running, overdue, slots, databaseErrors                                              *family
@@ -139,6 +139,7 @@ func (k *catalogue) told() told {
 		limitConcurrency: gauge("pawl_limit_concurrency", "How many messages of a topic, of each topic of a pattern (kind each), or of a queue may be claimed at once.", storeLabel, "kind", "name"),
 		limitClaimed:     gauge("pawl_limit_claimed", "Messages that count against a limit's concurrency; of kind each those of all its topics.", storeLabel, "kind", "name"),
 		limitWaiting:     gauge("pawl_limit_waiting", "Due messages of a topic that a claim met without room for them.", storeLabel, "kind", "name"),
+		clockOff:         gauge("pawl_workers_clock_off_seconds", "The largest difference of a live worker's clock from the database's; 0: none that can be told.", storeLabel),
 		workers:          gauge("pawl_workers", "Processes that work on the database and were heard of lately.", storeLabel),
 
 		loopRunning:  gauge("pawl_loop_running", "Whether the loop runs in this process.", storeLabel, "loop"),

@@ -31,6 +31,7 @@ type reading struct {
 	truncated map[string]bool
 	counts    op.BacklogCount
 	limits    []throttle.Limit
+	clockOff  float64 // seconds
 }
 
 // place is where messages lie.
@@ -55,8 +56,11 @@ func (c *Collector) read(ctx context.Context, db engine.DB) reading {
 		"joins": max(n.JoinsPending, n.JoinsCompleted, n.JoinsFailed, n.JoinsCancelled) >= runs, "timers": max(n.TimersDue, n.TimersScheduled, n.TimersExpired) >= runs,
 	}
 	r.unhandled, r.attempts = map[pair]float64{}, map[pair][2]float64{}
-	lately := trouble()
-	for _, a := range amounts(inspect.Workers(workers()).WithoutHandler(lately)) {
+	lately, all := trouble(), inspect.Workers(workers())
+	for _, w := range all.Alive() {
+		r.clockOff = max(r.clockOff, w.ClockAhead.Abs().Seconds())
+	}
+	for _, a := range amounts(all.WithoutHandler(lately)) {
 		c.backlog(&r, &a)
 	}
 	for i := range lately {

@@ -153,6 +153,7 @@ func (r *reading) collect(to storeSink) {
 	to.send(told.pauses, float64(n.QueuesPaused), "queue")
 	to.send(told.pauses, float64(n.TopicsPaused), "topic")
 	to.send(told.workers, float64(n.Workers))
+	to.send(told.clockOff, r.clockOff)
 }
 
 // collectLimits sends the limits. Different names may share a label: then the first one counts.

@@ -37,6 +37,7 @@ type Counters struct {
 	minute int64         // the latest one
 	synced time.Time     // when the database's clock was read; zero: not yet
 	clock  time.Time     // what it said
+	ahead  time.Duration // by which this process's clock was ahead of it
 	// trouble, of capacity 1, is full when what was counted should be written soon.
 	trouble chan struct{}
 }
@@ -138,25 +139,46 @@ func (c *Counters) cell(minute int64, queue, topic string) *cell {
 	return one
 }
 
-// Sync reads the database's clock if that was not done lately, and there is something to write.
+// Empty reports whether nothing was counted that was not written yet.
+func (c *Counters) Empty() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.cells) == 0
+}
+
+// Sync reads the database's clock if that was not done lately.
 func (c *Counters) Sync(ctx context.Context, db engine.DB) error {
 	c.mu.Lock()
-	needed := len(c.cells) > 0 && (c.synced.IsZero() || time.Since(c.synced) > syncEvery)
+	recent := !c.synced.IsZero() && time.Since(c.synced) <= syncEvery
 	c.mu.Unlock()
-	if !needed {
+	if recent {
 		return nil
 	}
+	asked := time.Now()
 	clock, _, err := engine.Get(ctx, db, op.ClockNow{})
 	if err == nil {
-		c.sync(clock.Now, time.Now())
+		c.sync(clock.Now, asked, time.Now())
 	}
 	return err
 }
 
-func (c *Counters) sync(clock, now time.Time) {
+// Ahead returns by how much this process's clock was ahead of the database's when that was last
+// read; 0: by less than can be told.
+func (c *Counters) Ahead() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.clock, c.synced = clock, now
+	return c.ahead
+}
+
+// sync takes what the database's clock said between two times of this process's.
+func (c *Counters) sync(clock, asked, now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.clock, c.synced, c.ahead = clock, now, 0
+	half := now.Sub(asked) / 2
+	if ahead := now.Add(-half).Sub(clock); ahead.Abs() > half {
+		c.ahead = ahead
+	}
 	minute := c.minuteAt(now)
 	for k, early := range c.cells {
 		if k.minute == noMinute {

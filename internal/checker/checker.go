@@ -69,7 +69,6 @@ type Checker struct {
 
 	mu      sync.Mutex
 	waiting watch
-	pool    poolLook
 }
 
 var _ health.Source = (*Checker)(nil)
@@ -102,7 +101,6 @@ func (c *Checker) Health(ctx context.Context) health.Report {
 		found = append(found, users(ctx, c.cfg.DB, list, &c.cfg.Options)...)
 		found = append(found, bulk(ctx, c.cfg.DB, list, &c.cfg.Options)...)
 		found = append(found, aside(ctx, c.cfg.DB)...)
-		found = append(found, c.connections()...)
 	}
 	return health.NewReport(found)
 }

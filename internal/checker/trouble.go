@@ -33,7 +33,9 @@ func users(ctx context.Context, db engine.DB, list listing, o *health.Options) [
 		return append([]health.Finding{warn("failing", "could not be looked up: "+cause(ctx, err, 0), "")}, failed(ctx, db, nil))
 	}
 	found := append(failing(all, o), unhandled(ctx, db, all, list, o)...)
-	return append(found, failed(ctx, db, all))
+	found = append(found, failed(ctx, db, all))
+	found = append(found, limited(ctx, db, o)...)
+	return append(found, processes(ctx, list)...)
 }
 
 // failing reports topics of which more attempts fail than succeed.

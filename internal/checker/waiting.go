@@ -75,7 +75,6 @@ func (s seen) look(now time.Time, firsts []op.HealthFirst) seen {
 func (c *Checker) forgive() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.pool = poolLook{}
 	for name, s := range c.waiting {
 		c.waiting[name] = seen{s.first, time.Now(), false}
 	}

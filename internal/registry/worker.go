@@ -45,12 +45,15 @@ type Info struct {
 	Started     time.Time
 	Heartbeat   time.Time // the last one
 	Queues      []string
-	Topics      []string // that have handlers
-	Concurrency int64    // handlers at once
-	InFlight    int64    // messages that it held at the last heartbeat
-	Overdue     []int64  // of those, some: positions of messages whose handlers have not returned long after their time-out
-	Shared      bool     // it works on many databases, taking turns
-	Alive       bool     // its heartbeat is recent
+	Topics      []string      // that have handlers
+	Concurrency int64         // handlers at once
+	InFlight    int64         // messages that it held at the last heartbeat
+	Overdue     []int64       // of those, some: positions of messages whose handlers have not returned long after their time-out
+	ClockAhead  time.Duration // of its clock before the database's; 0: less than it can tell
+	Waiting     int64         // callers that waited for a connection, on average between its last two heartbeats
+	Connections int64         // of its pool; 0: any number
+	Shared      bool          // it works on many databases, taking turns
+	Alive       bool          // its heartbeat is recent
 }
 
 // Made reports whether the process's workers made an owner token.
@@ -91,6 +94,7 @@ type Registry struct {
 	listedAt time.Time // when Show last wrote this process's entry
 	listed   bool
 	recorded time.Time // when what was counted was last written
+	pool     poolLook
 }
 
 // New returns the list of a database. What counts has is written with the heartbeats.
@@ -140,13 +144,41 @@ func (r *Registry) beat(ctx context.Context, self *Self, shared bool) error {
 		overdue = self.Overdue()
 		overdue = overdue[:min(len(overdue), maxOverdue)]
 	}
-	return r.write(ctx,
+	pool := engine.PoolOf(r.db)
+	waiting := r.pool.look(&pool, time.Now())
+	if err := r.counts.Sync(ctx, r.db); err != nil {
+		return err
+	}
+	err := r.write(ctx,
 		engine.Ask(op.WorkerPrune{Age: keepCrashed}),
 		engine.Ask(op.WorkerHeartbeat{
 			ID: r.id, Name: self.Name, Host: r.host, PID: os.Getpid(), Version: r.built(), Queues: array(self.Queues), Topics: array(self.Topics),
-			Concurrency: self.Concurrency, InFlight: inFlight, Overdue: array(overdue), Shared: shared, Alive: life,
+			Concurrency: self.Concurrency, InFlight: inFlight, Overdue: array(overdue), ClockAhead: r.counts.Ahead().Microseconds(), Waiting: waiting, Connections: int64(pool.Max), Shared: shared, Alive: life,
 		}),
 		engine.Ask(op.GenerationCheck{}))
+	if err != nil {
+		r.pool = poolLook{} // waits of an outage are no fault of the pool
+	}
+	return err
+}
+
+// poolLook is what the pool of connections had counted at a heartbeat.
+type poolLook struct {
+	at      time.Time
+	waited  time.Duration
+	waiting int64
+}
+
+// look returns how many callers waited for a connection, on average since the last look that was a second
+// ago at least.
+func (p *poolLook) look(stats *engine.PoolStats, now time.Time) int64 {
+	if past := now.Sub(p.at); past >= time.Second { // before the first look: centuries
+		if !p.at.IsZero() {
+			p.waiting = int64((stats.Waited - p.waited) / past)
+		}
+		p.at, p.waited = now, stats.Waited
+	}
+	return p.waiting
 }
 
 // Record writes what this process, which works on many databases, counted, unless that was done
@@ -164,8 +196,10 @@ func (r *Registry) Record(ctx context.Context) {
 
 // write makes the calls, and writes what was counted in the same transaction.
 func (r *Registry) write(ctx context.Context, calls ...*engine.Call) error {
-	if err := r.counts.Sync(ctx, r.db); err != nil {
-		return err
+	if !r.counts.Empty() {
+		if err := r.counts.Sync(ctx, r.db); err != nil {
+			return err
+		}
 	}
 	counts, written := r.counts.Pending()
 	if calls = append(calls, counts...); len(calls) == 0 {
@@ -237,7 +271,7 @@ func Listing() (*engine.Call, func() []Info) {
 func info(w *op.Worker) (Info, error) {
 	i := Info{
 		ID: w.ID, Name: w.Name, Host: w.Host, PID: w.PID, Version: w.Version, Started: w.StartedAt.UTC(), Heartbeat: w.HeartbeatAt.UTC(),
-		Concurrency: w.Concurrency, InFlight: w.InFlight, Shared: w.Shared, Alive: w.Alive,
+		Concurrency: w.Concurrency, InFlight: w.InFlight, ClockAhead: time.Duration(w.ClockAhead) * time.Microsecond, Waiting: w.Waiting, Connections: w.Connections, Shared: w.Shared, Alive: w.Alive,
 	}
 	return i, errors.Join(json.Unmarshal([]byte(w.Queues), &i.Queues), json.Unmarshal([]byte(w.Topics), &i.Topics), json.Unmarshal([]byte(w.Overdue), &i.Overdue))
 }

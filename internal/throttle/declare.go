@@ -55,7 +55,7 @@ func (l *Limits) Declare(ctx context.Context, owner, version string, want []Decl
 	for _, d := range want {
 		d.defaults()
 		c := op.LimitDeclare{
-			Kind: string(kindOf(d.Topic)), Name: d.Topic, Concurrency: worker.Optional(d.Concurrency), Rate: worker.Optional(d.Rate), Period: d.Period, Burst: d.Burst, Owner: owner, Reason: "of the handler", Declared: worker.Optional(d.words() + " by " + owner),
+			Kind: string(kindOf(d.Topic)), Name: d.Topic, Concurrency: worker.Optional(d.Concurrency), Rate: worker.Optional(d.Rate), Period: d.Period, Burst: d.Burst, Owner: owner, Reason: "of the handler", Declared: worker.Optional(d.Words() + " by " + owner),
 		}
 		rows = slices.DeleteFunc(rows, func(r op.Limit) bool { return r.Kind == c.Kind && r.Name == c.Name })
 		switch n, err := engine.Exec(ctx, l.db, nil, c); {
@@ -88,8 +88,8 @@ func (l *Limits) record(ctx context.Context, owner, content, version string) (ne
 	return "", err
 }
 
-// words returns the bounds in words.
-func (b *Bounds) words() string {
+// Words returns the bounds in words.
+func (b *Bounds) Words() string {
 	var parts []string
 	if b.Concurrency > 0 {
 		parts = append(parts, fmt.Sprintf("%d at once", b.Concurrency))

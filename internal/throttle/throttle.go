@@ -45,9 +45,10 @@ type Limit struct {
 	Reason string
 	// Declared is what the program declares whose handlers the limit is about, if an operator set another.
 	Declared string
-	Next     time.Time // when the next message may be claimed, by the rate; zero or past: now
-	Claimed  int64     // messages that count against Concurrency
-	Waiting  int64     // messages of a topic that are due and that a claim has met
+	Next     time.Time     // when the next message may be claimed, by the rate; zero or past: now
+	Claimed  int64         // messages that count against Concurrency
+	Waiting  int64         // messages of a topic that are due and that a claim has met
+	Oldest   time.Duration // for how long the oldest of these has been due
 }
 
 // Holding is a limit that holds for a message.
@@ -196,7 +197,7 @@ func join(rows []op.Limit, used []op.LimitUsed) []Limit {
 		}
 		for _, u := range used {
 			if u.Kind == r.Kind && u.Name == r.Name {
-				one.Claimed, one.Waiting = u.Claimed, u.Waiting
+				one.Claimed, one.Waiting, one.Oldest = u.Claimed, u.Waiting, max(0, time.Duration(u.Micros)*time.Microsecond)
 			}
 		}
 		all = append(all, one)

@@ -94,4 +94,5 @@ type LimitUsed struct {
 	Name    string
 	Claimed int64 // messages that count against the concurrency
 	Waiting int64 // messages of a topic that are due, and were met by a claim
+	Micros  int64 // for how long the oldest of these has been due
 }

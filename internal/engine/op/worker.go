@@ -25,6 +25,9 @@ type Worker struct {
 	Concurrency int64
 	InFlight    int64
 	Overdue     string
+	ClockAhead  int64 // in microseconds
+	Waiting     int64
+	Connections int64
 	Shared      bool // it works on many databases, taking turns
 	Alive       bool
 }
@@ -42,6 +45,9 @@ type WorkerHeartbeat struct {
 	Concurrency int
 	InFlight    int64
 	Overdue     string
+	ClockAhead  int64 // microseconds by which its clock is ahead of the database's
+	Waiting     int64 // callers that waited for a connection, on average since the heartbeat before
+	Connections int64 // of its pool; 0: any number
 	Shared      bool
 	Alive       time.Duration // how long it counts as alive
 }

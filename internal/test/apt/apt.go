@@ -63,3 +63,15 @@ func lastBytes(b []byte, n int) []byte {
 	}
 	return b
 }
+
+// Unpack puts a package's files under a directory without installing it: those of a server are wanted
+// without the server.
+func Unpack(ctx context.Context, dir, name string) error {
+	const steps = `(apt-get download "$1" || { apt-get update && apt-get download "$1"; }) && dpkg-deb -x "$1"_*.deb .`
+	cmd := exec.CommandContext(ctx, "sh", "-c", steps, "sh", name)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("unpacking %s: %w\n%s", name, err, lastBytes(out, 2048))
+	}
+	return nil
+}

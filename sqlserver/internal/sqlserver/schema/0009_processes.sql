@@ -1,0 +1,6 @@
+-- lowest: 5
+-- What a process measures of itself: by how many microseconds its clock is ahead of the database's, and
+-- how many callers waited for one of how many connections of its pool, on average since the heartbeat before.
+ALTER TABLE pawl.worker_process ADD clock_ahead bigint NOT NULL DEFAULT 0;
+ALTER TABLE pawl.worker_process ADD waiting bigint NOT NULL DEFAULT 0;
+ALTER TABLE pawl.worker_process ADD connections bigint NOT NULL DEFAULT 0;
