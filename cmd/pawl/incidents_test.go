@@ -3,121 +3,38 @@ package main
 import (
 	"context"
 	"errors"
-	"log/slog"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
-
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/internal/test/dbtest"
-	"github.com/bravellian/pawl/metrics"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/ui"
 )
 
 // incident is what goes wrong in the work of a database's users.
 type incident struct {
 	topic         string
-	happens, over func(d *database)
+	only          string // the engine that it can happen on; "": all
+	happens, over func(d *scene)
 	says          map[string]string // by door
 	gone          string            // what health says no more once it is over
 }
-
-// doors are where somebody asks what is wrong, each from outside the processes that work.
-var doors = map[string]func(d *database, topic string) string{
-	"health": func(d *database, _ string) string { return d.run("", "health", "--waiting", "1ms").stdout },
-	"doctor": func(d *database, _ string) string { return d.run("", "doctor").stdout },
-	"explain": func(d *database, topic string) string {
-		id, _, _ := strings.Cut(d.must("", "ls", "--topic", topic, "-o", "id"), "\n")
-		return d.run("", "explain", id).stdout
-	},
-	"backlog": func(d *database, _ string) string { return strings.Join(strings.Fields(d.must("", "backlog")), " ") },
-	"stats":   func(d *database, topic string) string { return d.run("", "stats", topic).stdout },
-	"metrics": func(d *database, _ string) (text string) {
-		d.opened(func(s *store) {
-			p, err := pawl.New(s.DB, pawl.Options{})
-			d.check(err)
-			c, err := metrics.New(p, metrics.Options{})
-			d.check(err)
-			r := prometheus.NewPedanticRegistry()
-			d.check(r.Register(c))
-			w := httptest.NewRecorder()
-			promhttp.HandlerFor(r, promhttp.HandlerOpts{}).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
-			text = w.Body.String()
-		})
-		return text
-	},
-	"api": func(d *database, _ string) (text string) {
-		d.opened(func(s *store) {
-			p, err := pawl.New(s.DB, pawl.Options{})
-			d.check(err)
-			w := httptest.NewRecorder()
-			r := httptest.NewRequest(http.MethodGet, "/api/v1/health", nil)
-			r.Host, r.RemoteAddr = "localhost", "127.0.0.1:1"
-			ui.Handler(ui.Of(p), ui.Options{}).ServeHTTP(w, r)
-			text = w.Body.String()
-		})
-		return text
-	},
-}
-
-func (d *database) check(err error) {
-	d.t.Helper()
-	if err != nil {
-		d.t.Fatal(err)
-	}
-}
-
-// working is a process that handles a topic, which ends when nothing is due, or when stop is called.
-func (d *database) working(topic string, whenEmpty bool, h outbox.HandlerFunc) (stop func()) {
-	ctx, cancel := context.WithCancel(d.t.Context())
-	ended, ready := make(chan struct{}), make(chan struct{})
-	go d.opened(func(s *store) {
-		defer close(ended)
-		once := outbox.RetryPolicy{MaxAttempts: 3, Delay: func(int) time.Duration { return 0 }}
-		p, err := pawl.New(s.DB, pawl.Options{StopWhenEmpty: whenEmpty, Retry: &once, Logger: slog.New(slog.DiscardHandler)})
-		close(ready)
-		if err == nil {
-			p.Handle(topic, h)
-			err = p.Run(ctx)
-		}
-		if err != nil {
-			d.t.Error(err)
-		}
-	})
-	<-ready
-	if whenEmpty {
-		<-ended
-	}
-	return func() { cancel(); <-ended }
-}
-
-func (d *database) enqueued(topic, queue string, n int) {
-	d.must(strings.Repeat("x\n", n), "enqueue", "--topic", topic, "--queue", queue)
-}
-
-func succeed(context.Context, *outbox.Message) error { return nil }
 
 // incidents have no worker of their own between what happens and what ends it, but for the one of a
 // topic that was renamed.
 func incidents() map[string]incident {
 	const timeout = "dial tcp 10.0.0.9:25: i/o timeout"
-	stop := func() {}
 	return map[string]incident{
 		"a handler is down": {
 			topic: "mail",
-			happens: func(d *database) {
+			happens: func(d *scene) {
 				d.enqueued("mail", "default", 8)
-				d.working("mail", true, func(context.Context, *outbox.Message) error { return errors.New(timeout) })
+				d.drained("mail", func(context.Context, *outbox.Message) error { return errors.New(timeout) })
 			},
-			over: func(d *database) {
+			over: func(d *scene) {
 				d.enqueued("mail", "default", 40)
-				d.working("mail", true, succeed)
+				d.drained("mail", succeed)
 			},
 			says: map[string]string{
 				"health": "[-]failing/mail problem: mail: 100 % of 24 attempts failed since ", "doctor": "mail: 100 % of 24 attempts failed", "explain": "It failed for good",
@@ -127,16 +44,16 @@ func incidents() map[string]incident {
 		},
 		"one tenant's payload poisons": {
 			topic: "import",
-			happens: func(d *database) {
+			happens: func(d *scene) {
 				d.enqueued("import", "default", 60)
-				d.working("import", true, func(_ context.Context, m *outbox.Message) error {
+				d.drained("import", func(_ context.Context, m *outbox.Message) error {
 					if m.Position%4 == 0 {
 						return errors.New("tenant 17: unexpected end of JSON input")
 					}
 					return nil
 				})
 			},
-			over: func(d *database) { d.must("", "discard", "--all") },
+			over: func(d *scene) { d.must("", "discard", "--all") },
 			says: map[string]string{
 				"health": "[!]failed warning: 15 messages failed for good, 15 of them within an hour: import (tenant #: unexpected end of JSON input)", "doctor": "15 messages failed for good",
 				"explain": "", "backlog": "default import failed 15", "stats": "45 × tenant #: unexpected end of JSON input",
@@ -146,14 +63,14 @@ func incidents() map[string]incident {
 		},
 		"a topic was renamed": {
 			topic: "old.name",
-			happens: func(d *database) {
+			happens: func(d *scene) {
 				d.enqueued("old.name", "default", 5)
-				stop = d.working("new.name", false, succeed)
-				dbtest.Until(d.t, "workers put the messages back", func() bool { return strings.Contains(doors["health"](d, ""), "unhandled/old.name") })
+				d.working(program{topics: []string{"new.name"}, handler: succeed})
+				d.until("unhandled/old.name")
 			},
-			over: func(d *database) {
+			over: func(d *scene) {
 				d.must("", "retopic", "old.name", "new.name")
-				stop()
+				d.stop()
 			},
 			says: map[string]string{
 				"health": "[!]unhandled/old.name warning: 5 messages of old.name, the oldest for ", "doctor": "5 messages of old.name, the oldest for ",
@@ -163,19 +80,115 @@ func incidents() map[string]incident {
 		},
 		"a queue is not served": {
 			topic: "t",
-			happens: func(d *database) {
+			happens: func(d *scene) {
 				d.enqueued("t", "parcels", 5)
-				d.working("t", true, succeed)
+				d.drained("t", succeed)
 			},
-			over: func(d *database) {
+			over: func(d *scene) {
 				d.must("", "retopic", "t", "t", "--queue", "default")
-				d.working("t", true, succeed)
+				d.drained("t", succeed)
 			},
 			says: map[string]string{
 				"health": "[-]waiting/queue/parcels problem: queue parcels: 5 messages are due, the oldest for ", "explain": `No live worker serves queue "parcels"`, "backlog": "parcels t ready 5",
 				"metrics": `pawl_messages{queue="parcels",state="ready",topic="t"} 5`,
 			},
 			gone: "parcels",
+		},
+		"a worker was never deployed": {
+			topic:   "mail",
+			happens: func(d *scene) { d.enqueued("mail", "default", 5) },
+			over:    func(d *scene) { d.drained("mail", succeed) },
+			says: map[string]string{
+				"health": "[-]waiting/queue/default problem: queue default: 5 messages are due, the oldest for ", "explain": `No live worker serves queue "default"`, "backlog": "default mail ready 5",
+				"stats": "mail   5         0", "metrics": "pawl_workers 0",
+			},
+			gone: "waiting/queue/default problem",
+		},
+		"a pool is too small": {
+			topic: "report", only: "postgres",
+			happens: func(d *scene) {
+				d.flags[0] += "&pool_max_conns=2"
+				d.enqueued("report", "default", 12)
+				d.working(program{Options: pawl.Options{Concurrency: 12}, topics: []string{"report"}, queries: true})
+				d.until("connections/")
+			},
+			over: func(d *scene) { d.stop() },
+			says: map[string]string{
+				"health": "callers waited for one of the 2 connections of its pool", "doctor": "callers waited for one of the 2 connections of its pool", "api": `"connections/`,
+			},
+			gone: "connections/",
+		},
+		"a limit is too low": {
+			topic: "mail",
+			happens: func(d *scene) {
+				d.enqueued("mail", "default", 5)
+				d.working(program{topics: []string{"mail"}, handler: succeed, limit: &outbox.Limit{Rate: 1, Period: time.Hour}})
+				d.until("limited/mail")
+			},
+			over: func(d *scene) {
+				d.must("", "limits", "set", "topic", "mail", "--rate", "1000/s")
+				dbtest.Until(d.t, "all are done", func() bool { return !strings.Contains(doors["backlog"](d, ""), "mail") })
+				d.stop()
+			},
+			says: map[string]string{
+				"health": "[!]limited/mail warning: mail: 4 messages wait for the limit of 1 in 1h0m0s, the oldest for ", "doctor": "mail: 4 messages wait for the limit of 1 in 1h0m0s",
+				"explain": `The limit of topic "mail" is 1 in 1h0m0s`, "backlog": "default mail ready 4", "metrics": `pawl_limit_waiting{kind="topic",name="mail"} 4`, "api": `"limited/mail"`,
+			},
+			gone: "limited/mail",
+		},
+		"a clock is wrong": {
+			topic: "mail",
+			happens: func(d *scene) {
+				d.enqueued("mail", "default", 1)
+				d.working(program{topics: []string{"mail"}, handler: succeed, clockOff: 630 * time.Second})
+				d.until("clock/")
+			},
+			over: func(d *scene) {
+				d.stop()
+				d.drained("mail", succeed)
+			},
+			says: map[string]string{
+				"health": "its clock is 10m", "doctor": "its clock is 10m", "metrics": "pawl_workers_clock_off_seconds 6", "api": "its clock is 10m",
+			},
+			gone: "clock/",
+		},
+		"the database takes no writes": {
+			topic: "mail",
+			happens: func(d *scene) {
+				d.enqueued("mail", "default", 5)
+				d.takesNoWrites(true)
+			},
+			over: func(d *scene) {
+				d.takesNoWrites(false)
+				d.drained("mail", succeed)
+			},
+			says: map[string]string{
+				"health": "[-]database problem: the database is read-only, nothing is claimed: ", "doctor": "problem  writable", "explain": `No live worker serves queue "default"`,
+				"backlog": "default mail ready 5", "stats": "mail   5         0", "metrics": `pawl_messages{queue="default",state="ready",topic="mail"} 5`, "api": "the database is read-only", "enqueue": "read-only",
+			},
+			gone: "read-only",
+		},
+		"an old version restarts": {
+			topic: "receipt",
+			happens: func(d *scene) {
+				two, one := pawl.Options{Program: "shop", Version: "v2", StopWhenEmpty: true}, pawl.Options{Program: "shop", Version: "v1"}
+				d.working(program{Options: two, topics: []string{"order", "receipt"}, handler: succeed, limit: &outbox.Limit{Concurrency: 2}})
+				d.enqueued("receipt", "default", 3)
+				d.working(program{Options: one, topics: []string{"order"}, handler: succeed, limit: &outbox.Limit{Concurrency: 9}})
+				d.until("unhandled/receipt")
+			},
+			over: func(d *scene) {
+				d.stop()
+				d.working(program{topics: []string{"order", "receipt"}, handler: succeed})
+				dbtest.Until(d.t, "all are done", func() bool { return !strings.Contains(doors["backlog"](d, ""), "receipt") })
+				d.stop()
+			},
+			says: map[string]string{
+				"health": "[!]unhandled/receipt warning: 3 messages of receipt, the oldest for ", "doctor": "3 messages of receipt, the oldest for ", "explain": `has a handler for topic "receipt"`,
+				"backlog": "default receipt unhandled 3", "stats": "receipt  3         0", "metrics": `pawl_messages{queue="default",state="unhandled",topic="receipt"} 3`, "api": `"unhandled/receipt"`,
+				"limits": `"concurrency":2`, // of v2
+			},
+			gone: "receipt",
 		},
 	}
 }
@@ -185,7 +198,12 @@ func incidents() map[string]incident {
 func TestIncidents(t *testing.T) {
 	for name, i := range incidents() {
 		t.Run(name, func(t *testing.T) {
-			onEngines(t, func(t *testing.T, d *database) {
+			onEngines(t, func(t *testing.T, on *database) {
+				t.Parallel()
+				if i.only != "" && !strings.Contains(on.flags[0], i.only) {
+					return
+				}
+				d := &scene{database: on}
 				d.must("", "migrate")
 				i.happens(d)
 				for door, text := range i.says {

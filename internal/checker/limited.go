@@ -26,11 +26,12 @@ func limited(ctx context.Context, db engine.DB, o *health.Options) (found []heal
 		if l.Oldest > o.Waiting {
 			level = health.Warning
 		}
-		text := fmt.Sprintf("%s: %s for the limit of %s, the oldest for %s", l.Name, waits(l.Waiting), l.Words(), engine.Span(l.Oldest))
+		next, text := " --concurrency N", fmt.Sprintf("%s: %s for the limit of %s, the oldest for %s", l.Name, waits(l.Waiting), l.Words(), engine.Span(l.Oldest))
 		if l.Rate > 0 {
 			text += "; the last of them begins in " + engine.Span(time.Duration(l.Waiting)*l.Period/time.Duration(l.Rate)) + " or later"
+			next = " --rate N/PERIOD"
 		}
-		found = append(found, engine.CodedFinding(level, "limited/"+l.Name, text, fmt.Sprintf("raise it: pawl limits set %s %s", l.Kind, engine.Quoted(l.Name)),
+		found = append(found, engine.CodedFinding(level, "limited/"+l.Name, text, fmt.Sprintf("raise it: pawl limits set %s %s", l.Kind, engine.Quoted(l.Name))+next,
 			fact("waiting", l.Waiting), fact("oldest", seconds(l.Oldest)), fact("claimed", l.Claimed)))
 	}
 	return bounded("limited", found, "no message of a topic waits for its limit")

@@ -132,23 +132,42 @@ func (x *examiner) place(ctx context.Context) ([]health.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := x.checkDisk(path)
-	if f := checkWritable(path); f != nil {
-		found = append(found, *f)
+	found, err := x.CheckWrites(ctx)
+	found = append(x.checkDisk(path), found...)
+	if err != nil {
+		return found, err
 	}
-	var pages, free, queryOnly int64
-	for name, v := range map[string]*int64{"page_count": &pages, "freelist_count": &free, "query_only": &queryOnly} {
+	var pages, free int64
+	for name, v := range map[string]*int64{"page_count": &pages, "freelist_count": &free} {
 		if err := x.pragma(ctx, name, v); err != nil {
 			return found, err
 		}
-	}
-	if queryOnly != 0 {
-		found = append(found, engine.NewFinding(health.Problem, "query_only = 1: pawl's connections may not write", "Open the database without that pragma."))
 	}
 	if free >= x.limits.FreePages && free*2 > pages {
 		found = append(found, engine.NewFinding(health.Note, fmt.Sprintf("%d of the file's %d pages are empty", free, pages), "They are used again. To give them back, while nobody works: VACUUM"))
 	}
 	return engine.OrOK(found, fmt.Sprintf("%s, %d pages, %d of them empty", path, pages, free)), nil
+}
+
+// CheckWrites returns a problem for each reason why this process's connections cannot write, but for a
+// disk that is full.
+func (db *DB) CheckWrites(ctx context.Context) (found []health.Finding, err error) {
+	x := &examiner{DB: db}
+	path, err := x.path(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if f := checkWritable(path); f != nil {
+		found = append(found, *f)
+	}
+	var queryOnly int64
+	if err := x.pragma(ctx, "query_only", &queryOnly); err != nil {
+		return found, err
+	}
+	if queryOnly != 0 {
+		found = append(found, engine.NewFinding(health.Problem, "query_only = 1: pawl's connections may not write", "Open the database without that pragma."))
+	}
+	return found, nil
 }
 
 // checkDisk examines the disk that the file is on.
