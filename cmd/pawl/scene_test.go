@@ -84,32 +84,6 @@ type program struct {
 	clockOff time.Duration // by which its clock is ahead
 }
 
-// clockOff is a database as a process sees it whose own clock is ahead.
-type clockOff struct {
-	engine.DB
-	by time.Duration
-}
-
-type earlierRow struct {
-	engine.Row
-	by time.Duration
-}
-
-func (r earlierRow) Scan(dest ...any) error {
-	err := r.Row.Scan(dest...)
-	if t, ok := dest[0].(*time.Time); ok {
-		*t = t.Add(-r.by)
-	}
-	return err
-}
-
-func (c *clockOff) Read(ctx context.Context, call *engine.Call) error {
-	if each := call.Each; call.Name() == "clock/now" {
-		call.Each = func(r engine.Row) error { return each(earlierRow{r, c.by}) }
-	}
-	return c.DB.Read(ctx, call)
-}
-
 // working starts a process that runs a program, which ends when nothing is due if its options say so, or
 // when stop is called.
 func (d *scene) working(g program) {
@@ -146,7 +120,7 @@ func (d *scene) pawl(db engine.DB, g *program) (*pawl.Pawl, error) {
 		}
 	}
 	if g.clockOff != 0 {
-		db = &clockOff{db, g.clockOff}
+		db = dbtest.ClockOff(db, g.clockOff)
 	}
 	p, err := pawl.New(db, g.Options)
 	if err == nil {
