@@ -9,6 +9,7 @@ import (
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/fingerprint"
 	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/queue"
 	"github.com/bravellian/pawl/internal/worker"
@@ -34,10 +35,18 @@ func (o *Outbox) WorkQueueBy(_ access.Key, claim func(owner [16]byte, lease time
 			return o.claimSelf(ctx, owner, lease, n, c)
 		},
 		Settle: func(ctx context.Context, owner [16]byte, ids []Position, as queue.Outcome) (int64, error) {
-			return o.settle(ctx, owner, ids, func(runs []op.Held) engine.Operation { return o.outcomeOp(runs, &as) })
+			return o.settle(ctx, owner, ids, func(runs []op.Held) []*engine.Call {
+				print := worker.Optional(fingerprint.Of(worker.Value(as.Error)))
+				return []*engine.Call{engine.Ask(op.ActivityCount{Runs: runs, Outcome: outcomes()[as.As], Fingerprint: print}), engine.Ask(o.outcomeOp(runs, &as))}
+			})
 		},
 		Reap: o.reapExpired,
 	})
+}
+
+// outcomes returns as what messages are counted that a program settles.
+func outcomes() []string {
+	return []string{queue.Done: "done", queue.Abandoned: "retried", queue.Failed: "failed"}
 }
 
 // outcomeOp settles runs that were claimed by a program.
@@ -135,12 +144,12 @@ func claimCall(claim engine.Answering[op.OutboxClaimed], owner [16]byte, lease t
 
 // Release puts messages that owner has claimed back at once, without counting an attempt.
 func (o *Outbox) Release(ctx context.Context, owner OwnerToken, ids ...Position) (int64, error) {
-	return o.settle(ctx, owner, ids, func(runs []op.Held) engine.Operation {
+	return o.settle(ctx, owner, ids, func(runs []op.Held) []*engine.Call {
 		all := make([]op.Released, len(runs))
 		for i, r := range runs {
 			all[i] = op.Released{Held: r, Unbegun: true}
 		}
-		return op.OutboxRelease{Runs: all}
+		return []*engine.Call{engine.Ask(op.OutboxRelease{Runs: all})}
 	})
 }
 
@@ -149,7 +158,9 @@ func (o *Outbox) Extend(ctx context.Context, owner OwnerToken, lease time.Durati
 	if lease < time.Millisecond {
 		return 0, engine.Invalid("lease", "shorter than a millisecond")
 	}
-	return o.settle(ctx, owner, ids, func(runs []op.Held) engine.Operation { return op.OutboxExtend{Runs: runs, Lease: lease} })
+	return o.settle(ctx, owner, ids, func(runs []op.Held) []*engine.Call {
+		return []*engine.Call{engine.Ask(op.OutboxExtend{Runs: runs, Lease: lease})}
+	})
 }
 
 // reapExpired puts messages back whose lease has expired, and returns how many.
@@ -210,7 +221,8 @@ func (o *Outbox) reap(ctx context.Context, more ...*engine.Call) (int64, error) 
 	return call.N, err
 }
 
-func (o *Outbox) settle(ctx context.Context, owner OwnerToken, ids []Position, settle func([]op.Held) engine.Operation) (int64, error) {
+// settle runs calls on messages that owner has claimed, the last of which returns how many there were.
+func (o *Outbox) settle(ctx context.Context, owner OwnerToken, ids []Position, settle func([]op.Held) []*engine.Call) (int64, error) {
 	var runs []op.Held
 	for _, r := range worker.Runs(slices.DeleteFunc(slices.Clone(ids), invalidPosition)) {
 		runs = append(runs, op.Held{Owner: owner, Lo: r.Lo, N: int(r.N)})
@@ -218,7 +230,9 @@ func (o *Outbox) settle(ctx context.Context, owner OwnerToken, ids []Position, s
 	if len(runs) == 0 {
 		return 0, nil
 	}
-	return engine.Exec(ctx, o.db, nil, settle(runs))
+	calls := settle(runs)
+	err := o.db.Do(ctx, calls...)
+	return calls[len(calls)-1].N, err
 }
 
 // invalidPosition reports whether no message can have a position. Sums with such a number may

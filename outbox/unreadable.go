@@ -45,21 +45,29 @@ func (d *delivery) note(m *Message, fault error) {
 // the others.
 func (o *Outbox) endUnusable(ctx context.Context, owner OwnerToken, got *delivery) ([]*Message, error) {
 	var ended []op.Failure
+	var expired []op.Held
+	var calls []*engine.Call // each error is counted by its own
 	var rest []*Message
 	for _, m := range got.msgs {
 		fault := got.faults[m]
 		switch {
 		case fault == nil && m.expired():
 			ended = append(ended, op.Failure{Held: held(owner, int64(m.Position)), Expired: true})
+			expired = append(expired, held(owner, int64(m.Position)))
 			continue
 		case fault == nil:
 			rest = append(rest, m)
 			continue
 		}
 		o.log.ErrorContext(ctx, "message fails unread", "message_id", m.ID.String(), "error", engine.Line(fault.Error()))
-		ended = append(ended, op.Failure{Held: held(owner, int64(m.Position)), Reported: reported(worker.ErrorText(fault.Error()))})
+		f := op.Failure{Held: held(owner, int64(m.Position)), Reported: reported(worker.ErrorText(fault.Error()))}
+		ended = append(ended, f)
+		calls = append(calls, engine.Ask(op.ActivityCount{Runs: []op.Held{f.Held}, Outcome: "failed", Fingerprint: f.Fingerprint}))
 	}
-	_, err := engine.Exec(ctx, o.db, nil, o.failOp(ended, true))
+	if len(expired) > 0 {
+		calls = append(calls, engine.Ask(op.ActivityCount{Runs: expired, Outcome: "expired"}))
+	}
+	err := o.db.Do(ctx, append(calls, engine.Ask(o.failOp(ended, true)))...)
 	if err != nil && len(rest) > 0 { // the others come back when their leases expire
 		o.log.WarnContext(ctx, "could not end messages that cannot be read or have expired", "count", len(ended), "error", err)
 		err = nil

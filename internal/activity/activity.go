@@ -3,7 +3,8 @@
 //
 // Numbers of a minute are written in full each time, under an id that only this process has: a write
 // whose commit is unknown is repeated and counts once, nobody waits for another one's row, and what
-// handling a message costs is an addition in memory.
+// handling a message costs is an addition in memory. What programs settle that claim themselves is added
+// to rows of their sessions: see op.ActivityCount.
 package activity
 
 import (

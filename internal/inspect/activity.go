@@ -23,7 +23,7 @@ const (
 	steps = 60
 )
 
-// Activity is what workers did in a time that ends now.
+// Activity is what workers, and programs that claim themselves, did in a time that ends now.
 type Activity struct {
 	// From is when the time begins, and Known from when on workers have counted: what they did
 	// before it is not known. Zero: nothing was ever counted.
@@ -37,14 +37,15 @@ type Activity struct {
 	More bool `json:"more,omitempty"`
 }
 
-// TopicActivity is what workers did with the messages of a topic.
+// TopicActivity is what was done with the messages of a topic. How long messages waited and attempts took
+// is known of workers alone.
 type TopicActivity struct {
 	Queue string `json:"queue"` // this and Topic are empty: of all topics beyond the first 200
 	Topic string `json:"topic"`
 	activity.Totals
 	// Enqueued is how many messages were enqueued: those that ended, and those that wait or
-	// run. One that failed and was redriven is enqueued again. Messages that were cancelled or
-	// claimed by programs of their own are not among them.
+	// run. One that failed and was redriven is enqueued again. Messages that were cancelled are
+	// not among them.
 	Enqueued int64 `json:"enqueued"`
 	// Steps are the parts of the time, oldest first; the last one is under way.
 	Steps []ActivityStep `json:"steps"`

@@ -3,11 +3,11 @@ package op
 import "github.com/bravellian/pawl/internal/engine"
 
 func activities() []engine.Operation {
-	return []engine.Operation{ActivityExtent{}, ActivityList{}, ActivityPurge{}, ActivityPut{}, ActivityTrouble{}, ActivityWaiting{}}
+	return []engine.Operation{ActivityCount{}, ActivityExtent{}, ActivityList{}, ActivityPurge{}, ActivityPut{}, ActivityTrouble{}, ActivityWaiting{}}
 }
 
-// Activity is what one worker did with the messages of a topic in a minute, or what all did in an
-// hour. Waits, Takes, Created and Errors are JSON arrays: see package activity.
+// Activity is what one worker, or one session of programs that claim themselves, did with the messages of
+// a topic in a minute, or what all did in an hour. Waits, Takes, Created and Errors are JSON arrays: see package activity.
 type Activity struct {
 	Grain     int64 // in minutes: 1 or 60
 	Minute    int64 // in which it begins, since 1970
@@ -29,6 +29,16 @@ type Activity struct {
 type ActivityPut struct {
 	engine.Changes
 	Activity
+}
+
+// ActivityCount counts messages that a program claimed itself, as far as their owner holds them, and
+// returns how many. It stands before the operation that settles them, in the same transaction, and adds
+// to a row of its session. Topics beyond the first 200 of a minute have no name.
+type ActivityCount struct {
+	engine.Number
+	Runs        []Held
+	Outcome     string  // the column: done, retried, failed or expired
+	Fingerprint *string `text:"any"` // of the error; nil: none
 }
 
 // ActivityList reads rows of a grain that begin at or after a minute and before another one, in the order of their keys.

@@ -243,7 +243,7 @@ const pinPlans = `SELECT pg_catalog.set_config(s, 'off', true) FROM pg_catalog.u
 func relaxed(calls []*engine.Call) bool {
 	for _, c := range calls {
 		switch c.Operation.(type) {
-		case op.OutboxClaim, op.OutboxAck, op.OutboxExtend, op.OutboxRelease:
+		case op.OutboxClaim, op.OutboxAck, op.OutboxExtend, op.OutboxRelease, op.ActivityCount:
 		default:
 			return false
 		}

@@ -27,6 +27,7 @@ var locking = []struct{ what, by string }{
 	{"release", "outbox_release_runs"},
 	{"extend", "outbox_extend_runs"},
 	{"reap", "outbox_reap_runs"},
+	{"count what a program settles", "activity_count"},
 	{"park, of a paused topic", "outbox_park_runs"},
 	{"pause", "act_pause"},
 	{"resume", "act_resume"},

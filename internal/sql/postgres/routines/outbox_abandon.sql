@@ -9,5 +9,6 @@ BEGIN
   PERFORM pawl.check_id('owner token', owner_token);
   r := pawl.outbox_runs(ids);
   k := ARRAY[cardinality(r.o_lo)];
+  PERFORM pawl.activity_count(array_fill(owner_token, k), r.o_lo, r.o_n, 'retried', pawl.plain_print(pawl.check_error(error)));
   RETURN pawl.outbox_abandon_runs(array_fill(owner_token, k), r.o_lo, r.o_n, array_fill(pawl.check_delay(delay), k), array_fill(pawl.check_error(error), k));
 END $f$;

@@ -3,8 +3,11 @@ CREATE OR REPLACE FUNCTION pawl.outbox_ack(owner_token uuid, ids bigint[], proce
 SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE
   r record;
+  o uuid[];
 BEGIN
   PERFORM pawl.check_id('owner token', owner_token), pawl.check_text('processed by', processed_by, 255, false);
   r := pawl.outbox_runs(ids);
-  RETURN pawl.outbox_ack_runs(array_fill(owner_token, ARRAY[cardinality(r.o_lo)]), r.o_lo, r.o_n, processed_by);
+  o := array_fill(owner_token, ARRAY[cardinality(r.o_lo)]);
+  PERFORM pawl.activity_count(o, r.o_lo, r.o_n, 'done');
+  RETURN pawl.outbox_ack_runs(o, r.o_lo, r.o_n, processed_by);
 END $f$;

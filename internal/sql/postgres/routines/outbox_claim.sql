@@ -27,6 +27,7 @@ BEGIN
   END LOOP;
   IF v_late IS NOT NULL THEN
     k := ARRAY[cardinality(v_late)];
+    PERFORM pawl.activity_count(array_fill(owner_token, k), v_late, array_fill(1, k), 'expired');
     PERFORM pawl.outbox_fail_runs(array_fill(owner_token, k), v_late, array_fill(1, k), array_fill(NULL::text, k), true, array_fill(true, k));
   END IF;
 END $f$;

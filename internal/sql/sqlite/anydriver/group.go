@@ -163,7 +163,7 @@ func allQuiet(jobs []*job) bool {
 		for _, c := range j.calls {
 			switch c.Operation.(type) {
 			case op.OutboxEnqueue, op.OutboxEnqueueClaimed, op.OutboxEnqueueOnce, op.OutboxClaim, op.OutboxClaimAny, op.OutboxClaimSuspects, op.OutboxAck, op.OutboxExtend,
-				outboxReserve, op.GenerationCheck:
+				op.ActivityCount, outboxReserve, op.GenerationCheck:
 			default:
 				return false
 			}

@@ -16,10 +16,11 @@ func (a answers) settlements() {
 	counting(a, release)
 	counting(a, extend)
 	counting(a, parkPaused)
+	counting(a, countActivity)
 }
 
 func settleStatements() []engine.Operation {
-	return []engine.Operation{outboxTakeFind{}, outboxTakeDelete{}, outboxDoneInsert{}, outboxReapDue{}, outboxReapFind{}, outboxReapKept{}, outboxAttemptInsert{}, outboxAttemptTrim{}}
+	return []engine.Operation{outboxTakeFind{}, outboxTakeDelete{}, outboxDoneInsert{}, activityCountRun{}, outboxReapDue{}, outboxReapFind{}, outboxReapKept{}, outboxAttemptInsert{}, outboxAttemptTrim{}}
 }
 
 // outboxTakeFind reads the claimed runs of an owner that overlap Lo … End (exclusive).

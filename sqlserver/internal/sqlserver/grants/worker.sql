@@ -10,6 +10,7 @@ GRANT DELETE ON pawl.worker_process TO [$(role)];
 GRANT EXECUTE ON TYPE::pawl.outbox_message_list TO [$(role)];
 GRANT EXECUTE ON TYPE::pawl.outbox_result_list TO [$(role)];
 GRANT EXECUTE ON TYPE::pawl.timer_list TO [$(role)];
+GRANT EXECUTE ON pawl.activity_count TO [$(role)];
 GRANT EXECUTE ON pawl.audit_note TO [$(role)];
 GRANT EXECUTE ON pawl.audit_purge TO [$(role)];
 GRANT EXECUTE ON pawl.generation_look TO [$(role)];

@@ -8,7 +8,10 @@ SET @now = SYSUTCDATETIME(); -- what has expired while it was claimed has expire
 SET @claimed = (SELECT @owner AS owner, m.id AS lo, 1 AS n, CAST(1 AS bit) AS expired
   FROM @runs r INNER LOOP JOIN pawl.outbox_message m ON m.id >= r.lo AND m.id < r.lo + r.n WHERE CASE WHEN m.headers LIKE N'%"pawl-expires"%' THEN pawl.outbox_expiry(m.headers) END <= @now FOR JSON PATH);
 IF @claimed IS NOT NULL
+BEGIN
+  EXEC pawl.activity_count @claimed, N'expired';
   EXEC pawl.outbox_fail_runs @claimed;
+END;
 SELECT m.id, m.message_id, m.topic, pawl.outbox_text(m.payload) AS payload, m.correlation_id, m.headers, m.created_at, m.due_at AS due_time_utc, r.retry AS retry_count
   FROM @runs r INNER LOOP JOIN pawl.outbox_message m ON m.id >= r.lo AND m.id < r.lo + r.n
  WHERE coalesce(CASE WHEN m.headers LIKE N'%"pawl-expires"%' THEN pawl.outbox_expiry(m.headers) END, pawl.forever()) > @now
