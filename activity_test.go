@@ -95,3 +95,33 @@ func readActivity(t *testing.T, db engine.DB, q inspect.ActivityQuery) inspect.A
 	}
 	return a
 }
+
+// D-217: of what cannot be read the rest is counted; a time that is out of bounds is refused.
+func TestActivityOfDamagedRows(t *testing.T) {
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		c := newClaimer(t, e)
+		enqueueSome(t, c.p, "a", 2)
+		enqueueSome(t, c.p, "b", 2)
+		c.settled(3)(c.p.Outbox.WorkQueue("").Ack(t.Context(), c.owner, c.claim(c.p.Outbox.WorkQueue(""), 3)...))
+		if c.db.Engine() == "postgres" {
+			_, err := c.db.SQL.ExecContext(t.Context(), "UPDATE "+c.db.Table("outbox_message")+" SET created_at = 'infinity' WHERE topic = 'b'")
+			c.check(err)
+			_, err = c.p.Outbox.WorkQueue("").Claim(t.Context(), c.owner, time.Hour, 1) // it fails, unread
+			c.check(err)
+			enqueueSome(t, c.p, "c", 1)
+			_, err = c.db.SQL.ExecContext(t.Context(), "UPDATE "+c.db.Table("outbox_message")+" SET created_at = '-infinity' WHERE topic = 'c'")
+			c.check(err)
+			c.topic("b", 1, 1, 0, 1, 0, "cannot be read: column created_at: cannot scan Infinity into *time.Time")
+		}
+		_, err := c.db.SQL.ExecContext(t.Context(), "UPDATE "+c.db.Table("activity")+" SET created = '{' WHERE topic = 'b'")
+		c.check(err)
+		c.topic("a", 2, 2, 0, 0, 0, "")
+		for _, since := range []time.Duration{-1, time.Second, 31 * 24 * time.Hour} {
+			_, err := inspect.ReadActivity(t.Context(), c.db, inspect.ActivityQuery{Since: since})
+			var invalid *engine.InvalidError
+			if !errors.Is(err, pawl.ErrInvalid) || !errors.As(err, &invalid) || invalid.Field() != "since" {
+				t.Errorf("%s: %v", since, err)
+			}
+		}
+	})
+}

@@ -112,6 +112,11 @@ func TestBacklogBounds(t *testing.T) {
 		if len(b.Messages) != 2 || b.Messages[1].Topic != "" {
 			t.Fatalf("%+v", b.Messages)
 		}
+		a, err := inspect.ReadActivity(f.ctx(), f.db, inspect.ActivityQuery{})
+		f.check(err)
+		if !a.More || len(a.Topics) != 1 || a.Topics[0].Enqueued != 10_000 {
+			t.Errorf("%d topics, more %v", len(a.Topics), a.More)
+		}
 		known, rest := b.Messages[0], b.Messages[1]
 		if known.Topic != "t" || known.Count+rest.Count != 10_000 || !rest.More || rest.State != "ready" || rest.Oldest != 0 {
 			t.Errorf("%+v", b.Messages)
@@ -168,14 +173,14 @@ func TestBacklogFails(t *testing.T) {
 		if _, err := inspect.ReadBacklog(ctx, f.db); !errors.Is(err, context.Canceled) {
 			t.Errorf("Backlog: %v", err)
 		}
-		if _, err := inspect.ReadThroughput(ctx, f.db, 0); !errors.Is(err, context.Canceled) {
-			t.Errorf("Throughput: %v", err)
+		if _, err := inspect.ReadActivity(ctx, f.db, inspect.ActivityQuery{}); !errors.Is(err, context.Canceled) {
+			t.Errorf("Activity: %v", err)
 		}
-		for _, name := range []string{"backlog/messages", "backlog/counts", "clock/now", "outbox/recent", "outbox/recent_done"} {
+		for _, name := range []string{"backlog/messages", "backlog/counts", "clock/now", "activity/extent", "activity/list", "activity/waiting"} {
 			broken := &flaky{DB: f.db.DB, fail: func(op string) bool { return op == name }}
 			b, one := inspect.ReadBacklog(f.ctx(), broken)
-			flow, other := inspect.ReadThroughput(f.ctx(), broken, 0)
-			if one == nil && other == nil || one != nil && b.Messages != nil || other != nil && flow.Steps != nil {
+			a, other := inspect.ReadActivity(f.ctx(), broken, inspect.ActivityQuery{})
+			if one == nil && other == nil || one != nil && b.Messages != nil || other != nil && a.Topics != nil {
 				t.Errorf("%s: %v, %v", name, one, other)
 			}
 		}

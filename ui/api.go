@@ -50,7 +50,6 @@ func resources() []resource {
 		{path: "backlog", summary: "What waits, by queue, topic and state, and what else is there.", result: inspect.Backlog{}, get: func(v *visit, s *store) (any, error) {
 			return inspect.ReadBacklog(v.Context(), s.db())
 		}},
-		{path: "throughput", summary: "Messages enqueued and done, by steps of time.", params: []string{"since"}, result: inspect.Throughput{}, get: throughput},
 		{path: "stats", summary: "What workers did, by topic and steps of time. Waits and takes have the number within each of the bounds of pawl stats.", params: []string{"since", "topic", "queue"}, result: inspect.Activity{}, get: stats},
 		{path: "health", summary: "Whether work is done: what the checks found.", result: health.Report{}, get: func(v *visit, s *store) (any, error) {
 			return s.Health(v.Context()), nil
@@ -110,14 +109,6 @@ func withoutPayload(t *timer.Info) view.Timer {
 	one := view.OfTimer(t)
 	one.Payload = nil
 	return one
-}
-
-func throughput(v *visit, s *store) (any, error) {
-	since, err := sinceOf(v)
-	if err != nil {
-		return nil, err
-	}
-	return inspect.ReadThroughput(v.Context(), s.db(), since)
 }
 
 func stats(v *visit, s *store) (any, error) {

@@ -80,5 +80,5 @@ func TestNumbersOfQueries(t *testing.T) {
 		refused(below + "messages?older=-1h")
 		refused(below + "messages?newer=soon")
 	}
-	refused("api/v1/throughput?since=-1h")
+	refused("api/v1/stats?since=-1h")
 }

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"context"
-	"time"
 
 	"github.com/bravellian/pawl/internal/inspect"
 	"github.com/bravellian/pawl/join"
@@ -22,13 +21,13 @@ func overview(v *visit) (*screen, error) {
 		if err != nil {
 			return nil, err
 		}
-		flow, err := inspect.ReadThroughput(ctx, s.db(), time.Hour)
+		lately, err := inspect.ReadActivity(ctx, s.db(), inspect.ActivityQuery{})
 		if err != nil {
 			return nil, err
 		}
 		return []block{
 			{Heading: verdict(h), Findings: worst(h, s.key), Facts: v.amounts(s, &b)},
-			{Heading: "The last hour", Chart: flowChart(&flow)},
+			{Heading: "The last hour", Chart: activityChart(&lately)},
 			{Heading: "What waits", Table: v.backlogTable(s, &b)},
 		}, nil
 	})...)
@@ -53,26 +52,25 @@ func (v *visit) amounts(s *store, b *inspect.Backlog) []fact {
 	)
 }
 
-// flowChart draws how many messages came and went.
-func flowChart(f *inspect.Throughput) *chart {
+// activityChart draws how many messages came and went.
+func activityChart(a *inspect.Activity) *chart {
 	in, out := series{Class: "in", Name: "enqueued"}, series{Class: "out", Name: "done"}
-	for _, step := range f.Steps {
-		when := step.At.UTC().Format("15:04Z")
-		in.Values, in.Titles = append(in.Values, step.In), append(in.Titles, plural(step.In, "message")+" enqueued from "+when)
+	steps, unknown := a.Sum()
+	for _, step := range steps {
+		when := step.At.Format("15:04Z")
+		in.Values, in.Titles = append(in.Values, step.Enqueued), append(in.Titles, plural(step.Enqueued, "message")+" enqueued from "+when)
 		out.Values, out.Titles = append(out.Values, step.Done), append(out.Titles, plural(step.Done, "message")+" done from "+when)
 	}
 	label := "Messages, by the minute"
-	if from := laterOf(f.InFrom, f.DoneFrom); !from.IsZero() {
-		label += "; before " + from.UTC().Format("15:04:05Z") + " there were more than are counted"
+	if a.More {
+		label += "; more wait than are counted"
 	}
-	return bars(label, in, out)
-}
-
-func laterOf(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
+	c := bars(label, in, out)
+	if unknown > 0 {
+		c.Bars = append(c.Bars, bar{"plain", 0, chartHeight - 2, round(float64(unknown*chartWidth) / float64(len(steps))), 2, "not known: nobody counted"})
+		c.Legend = append(c.Legend, legend{"plain", "not known"})
 	}
-	return b
+	return c
 }
 
 // backlogTable is what waits, by queue and topic.

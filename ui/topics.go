@@ -39,7 +39,7 @@ type subjects struct {
 	pauses  map[string]*admin.Pause // by kind and name
 	limits  []admin.Limit
 	workers inspect.Workers // that are alive
-	flows   []inspect.TopicFlow
+	lately  inspect.Activity
 }
 
 // rateSince is of which time rates are the mean.
@@ -53,11 +53,9 @@ func readSubjects(ctx context.Context, s *store) (*subjects, error) {
 	if o.backlog, err = inspect.ReadBacklog(ctx, s.db()); err != nil {
 		return nil, err
 	}
-	flow, err := inspect.ReadThroughput(ctx, s.db(), rateSince)
-	if err != nil {
+	if o.lately, err = inspect.ReadActivity(ctx, s.db(), inspect.ActivityQuery{Since: rateSince}); err != nil {
 		return nil, err
 	}
-	o.flows = flow.Topics
 	pauses, err := s.Admin.Pauses(ctx)
 	if err != nil {
 		return nil, err
@@ -81,8 +79,8 @@ func (o *subjects) names(kind admin.Kind) []string {
 			names = append(names, name)
 		}
 	}
-	for i := range o.flows {
-		names = append(names, flowName(&o.flows[i], kind))
+	for i := range o.lately.Topics {
+		names = append(names, activityName(&o.lately.Topics[i], kind))
 	}
 	for key := range o.pauses {
 		if name, ok := strings.CutPrefix(key, string(kind)+" "); ok {
@@ -100,22 +98,27 @@ func (o *subjects) names(kind admin.Kind) []string {
 	return names
 }
 
-func flowName(f *inspect.TopicFlow, kind admin.Kind) string {
+func activityName(t *inspect.TopicActivity, kind admin.Kind) string {
 	if kind == admin.Queue {
-		return f.Queue
+		return t.Queue
 	}
-	return f.Topic
+	return t.Topic
 }
 
-// rates are how many messages of a topic or queue come and are done in a second.
+// rates are how many messages of a topic or queue come and are done in a second, as far as it is known.
 func (o *subjects) rates(kind admin.Kind, name string) (in, done cell) {
-	var sum inspect.TopicFlow
-	for i := range o.flows {
-		if f := &o.flows[i]; flowName(f, kind) == name {
-			sum.In, sum.Done = sum.In+f.In, sum.Done+f.Done
+	steps, unknown := o.lately.Sum()
+	if unknown == len(steps) {
+		return words("unknown"), words("unknown")
+	}
+	var enqueued, ended int64
+	for i := range o.lately.Topics {
+		if t := &o.lately.Topics[i]; activityName(t, kind) == name {
+			enqueued, ended = enqueued+t.Enqueued, ended+t.Done
 		}
 	}
-	return aSecond(sum.In), aSecond(sum.Done)
+	seconds := (time.Duration(len(steps)-unknown) * o.lately.Step).Seconds()
+	return aSecond(float64(enqueued) / seconds), aSecond(float64(ended) / seconds)
 }
 
 func nameOf(a *inspect.Amount, kind admin.Kind) string {

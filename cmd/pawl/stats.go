@@ -22,7 +22,8 @@ type statsCmd struct {
 
 // Help is printed by --help.
 func (*statsCmd) Help() string {
-	return `Workers count what they do by the minute, and write it every ten seconds. ENQUEUED are
+	return `Workers count what they do by the minute, and write it every ten seconds; programs that
+claim themselves count with what they settle, without WAIT and TOOK. ENQUEUED are
 messages that were enqueued in the time; DONE those that were handled; RETRIED attempts
 that failed and are repeated; FAILED messages that failed for good; EXPIRED those that
 ended without an attempt. WAIT is how long 95 % of the first attempts had to wait since

@@ -33,6 +33,7 @@ type Activity struct {
 	Step time.Duration `json:"step"`
 	// Topics are those with numbers, by name and queue.
 	Topics []TopicActivity `json:"topics"`
+	steps  int
 	// More is true if there are more messages of Enqueued that wait than were counted.
 	More bool `json:"more,omitempty"`
 }
@@ -88,12 +89,15 @@ func ReadActivity(ctx context.Context, db engine.DB, q ActivityQuery) (Activity,
 	}
 	waiting := op.ActivityWaiting{From: r.from, Queue: worker.Optional(q.Queue), Topic: worker.Optional(q.Topic), Runs: backlogRuns, Messages: backlogMessages}
 	amounts, err := engine.Query(ctx, db, waiting)
+	if err != nil {
+		return Activity{}, err
+	}
 	for i := range amounts {
 		a := &amounts[i]
 		r.enqueued(r.topic(a.Queue, a.Topic), a.Minute, a.N)
 		r.More = r.More || a.More
 	}
-	return r.result(), err
+	return r.result(), nil
 }
 
 // Waits returns how many messages of a topic in a queue did not end yet, and for how long the oldest of
@@ -105,6 +109,31 @@ func Waits(ctx context.Context, db engine.DB, queue, topic string, most int64) (
 		n, more, oldest = n+a.N, more || a.More, max(oldest, Age(a.Micros))
 	}
 	return n, more, oldest, err
+}
+
+// Sum returns the steps of all topics together, and how many of them are over before anybody counted.
+func (a *Activity) Sum() (all []ActivityStep, unknown int) {
+	all, unknown = a.noSteps(), a.steps
+	for i := range a.Topics {
+		for k := range a.Topics[i].Steps {
+			s := &a.Topics[i].Steps[k]
+			all[k].Add(&s.Totals)
+			all[k].Enqueued += s.Enqueued
+		}
+	}
+	if !a.Known.IsZero() {
+		unknown = min(unknown, int(max(0, a.Known.Sub(a.From)/a.Step)))
+	}
+	return all, unknown
+}
+
+// noSteps returns the steps without numbers.
+func (a *Activity) noSteps() []ActivityStep {
+	all := make([]ActivityStep, a.steps)
+	for i := range all {
+		all[i].At = a.From.Add(time.Duration(i) * a.Step)
+	}
+	return all
 }
 
 // activityReader adds up rows.
@@ -124,7 +153,7 @@ func newActivityReader(now time.Time, since time.Duration, extent *op.ActivitySp
 		r.until = (r.until + hour - 1) / hour * hour
 	}
 	r.from = r.until - (minutes+r.step-1)/r.step*r.step
-	r.From, r.Step = at(r.from), time.Duration(r.step)*time.Minute
+	r.From, r.Step, r.steps = at(r.from), time.Duration(r.step)*time.Minute, int((r.until-r.from)/r.step)
 	if first := min(cmp.Or(extent.FirstMinute, extent.FirstHour), cmp.Or(extent.FirstHour, extent.FirstMinute)); first > 0 {
 		r.Known = at(first)
 	}
@@ -146,10 +175,7 @@ func (r *activityReader) topic(queue, topic string) *TopicActivity {
 	k := [2]string{topic, queue}
 	t := r.topics[k]
 	if t == nil {
-		t = &TopicActivity{Queue: queue, Topic: topic, Steps: make([]ActivityStep, (r.until-r.from)/r.step)}
-		for i := range t.Steps {
-			t.Steps[i].At = at(r.from + int64(i)*r.step)
-		}
+		t = &TopicActivity{Queue: queue, Topic: topic, Steps: r.noSteps()}
 		r.topics[k] = t
 	}
 	return t

@@ -10,7 +10,6 @@ func outboxReads() []engine.Operation {
 	return []engine.Operation{
 		OutboxAcked{}, OutboxAttempts{}, OutboxCounts{}, OutboxFailures{}, OutboxFind{}, OutboxGet{}, OutboxListClaimed{}, OutboxListClaimedFloor{}, OutboxListDead{}, OutboxListDeadFloor{},
 		OutboxListReady{}, OutboxListReadyFloor{}, OutboxListRecent{}, OutboxListRecentFloor{},
-		OutboxRecent{}, OutboxRecentDone{}, OutboxTopics{},
 	}
 }
 
@@ -185,50 +184,4 @@ type OutboxAttempt struct {
 	EndedAt time.Time
 	Worker  *string
 	Error   *string
-}
-
-// OutboxRecency bounds a read of what happened last. Each process takes positions from a block of
-// its own, so the highest positions alone would be those of one process. The blocks are read
-// from the highest one down; those whose highest row is older than Since are left out, and the
-// others are read for an equal share of Most rows each, from the highest position down.
-type OutboxRecency struct {
-	Since  time.Duration
-	Blocks int64 // at most, of each range of positions: that of blocks, and that of single ones
-	Most   int64 // rows, at least twice as many as blocks
-}
-
-// OutboxFlow is messages at consecutive positions, and when they came or were done.
-type OutboxFlow struct {
-	Lo     int64
-	N      int64
-	At     time.Time
-	Lowest bool // of the lowest block that is looked at
-}
-
-// OutboxRecent reads when the newest messages were enqueued.
-type OutboxRecent struct {
-	engine.Rows[OutboxFlow]
-	engine.Bounded
-	OutboxRecency
-}
-
-// OutboxRecentDone reads when the newest runs were acked.
-type OutboxRecentDone struct {
-	engine.Rows[OutboxFlow]
-	engine.Bounded
-	OutboxRecency
-}
-
-// OutboxTopics counts the messages at some positions by topic and queue.
-type OutboxTopics struct {
-	engine.Rows[OutboxTopic]
-	engine.Bounded
-	Spans []Span
-}
-
-// OutboxTopic is how many messages are of a topic and a queue.
-type OutboxTopic struct {
-	Topic string
-	Queue *string // nil: no lane has it
-	N     int64
 }

@@ -66,7 +66,7 @@ func lists(n int64, look int) map[string]engine.Operation {
 	return map[string]engine.Operation{
 		"recent": op.OutboxListRecent{OutboxFilter: from(n)}, "recent floor": op.OutboxListRecentFloor{Before: math.MaxInt64, Look: look},
 		"done": op.OutboxListRecent{OutboxFilter: done, Status: &two}, "ready": op.OutboxListReady{OutboxFilter: ready}, "scheduled": op.OutboxListReady{OutboxFilter: ready, Later: true},
-		"topics":      op.OutboxTopics{Spans: []op.Span{{Lo: 1, N: look / 2}, {Lo: n / 2, N: look / 2}}},
+		"activity":    op.ActivityWaiting{Runs: int64(look), Messages: int64(look)},
 		"ready floor": op.OutboxListReadyFloor{Before: math.MaxInt64, Look: look},
 		"claimed":     op.OutboxListClaimed{OutboxFilter: claimed}, "claimed floor": op.OutboxListClaimedFloor{Before: math.MaxInt64, Look: look},
 		"failed": op.OutboxListDead{OutboxFilter: from(n), Status: 3}, "failed floor": op.OutboxListDeadFloor{Before: math.MaxInt64, Look: look, Status: 3},

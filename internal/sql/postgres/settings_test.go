@@ -56,7 +56,7 @@ func TestPlansArePinned(t *testing.T) {
 func TestBoundedReadsArePinned(t *testing.T) {
 	db := dbtest.OpenPostgres(t).DB.(*postgres.DB)
 	for _, o := range []engine.Operation{
-		op.BacklogMessages{}, op.BacklogCounts{}, op.OutboxRecent{}, op.OutboxRecentDone{}, op.OutboxTopics{},
+		op.BacklogMessages{}, op.BacklogCounts{}, op.ActivityList{}, op.ActivityTrouble{}, op.ActivityWaiting{},
 		op.OutboxListRecent{}, op.OutboxListRecentFloor{}, op.OutboxListReady{}, op.OutboxListReadyFloor{},
 		op.OutboxListClaimed{}, op.OutboxListClaimedFloor{}, op.OutboxListDead{}, op.OutboxListDeadFloor{},
 	} {

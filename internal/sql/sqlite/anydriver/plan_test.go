@@ -66,10 +66,10 @@ func TestWindowsOfListsAreWalks(t *testing.T) {
 	walks(t, "outbox/list_", 8, "r", "w", "h", "newest", "counted")
 }
 
-// D-217: the topics of some positions are found message by message.
-func TestTopicsOfPositionsAreWalks(t *testing.T) {
+// D-217: what waits is counted run by run, newest first, and of those message by message.
+func TestActivityOfMessagesIsWalked(t *testing.T) {
 	t.Parallel()
-	walks(t, "outbox/topics", 1, "json_each")
+	walks(t, "activity/waiting", 1, "r", "c", "run", "message", "m", "l")
 }
 
 // walks fails the test if statements read a table from its beginning, but for those that are walked:

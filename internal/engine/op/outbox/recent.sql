@@ -1,1 +1,0 @@
-pawl.recent(pawl.outbox_message, id, 1, created_at)

@@ -1,1 +1,0 @@
-pawl.recent(pawl.outbox_done, lo, x.n, processed_at)
