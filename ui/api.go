@@ -52,10 +52,10 @@ func resources() []resource {
 		}},
 		{path: "stats", summary: "What workers did, by topic and steps of time. Waits and takes have the number within each of the bounds of pawl stats.", params: []string{"since", "topic", "queue"}, result: inspect.Activity{}, get: stats},
 		{path: "health", summary: "Whether work is done: what the checks found.", result: health.Report{}, get: func(v *visit, s *store) (any, error) {
-			return s.Health(v.Context()), nil
+			return v.redactReport(s.Health(v.Context())), nil
 		}},
 		{path: "doctor", summary: "Whether the database is in order: what the examination found.", result: health.Report{}, get: func(v *visit, s *store) (any, error) {
-			return s.Admin.Examine(v.Context(), admin.ExamineOptions{Timeout: v.s.opts.Timeout}), nil
+			return v.redactReport(s.Admin.Examine(v.Context(), admin.ExamineOptions{Timeout: v.s.opts.Timeout})), nil
 		}},
 		{path: "failures", summary: "Failed messages by topic and kind of error, the most frequent first.", params: []string{"topic", "queue", "error"}, result: []outbox.Failure{}, list: true, get: func(v *visit, s *store) (any, error) {
 			_, groups, err := v.failed(v.Context(), s)
@@ -116,7 +116,9 @@ func stats(v *visit, s *store) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return inspect.ReadActivity(v.Context(), s.db(), inspect.ActivityQuery{Since: since, Topic: v.query.Get("topic"), Queue: v.query.Get("queue")})
+	a, err := inspect.ReadActivity(v.Context(), s.db(), inspect.ActivityQuery{Since: since, Topic: v.query.Get("topic"), Queue: v.query.Get("queue")})
+	v.redactActivity(&a)
+	return a, err
 }
 
 // sinceOf is how long ago the time that was asked for begins; 0: it was not said.

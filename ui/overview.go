@@ -16,7 +16,7 @@ func overview(v *visit) (*screen, error) {
 		sc.Blocks = append(sc.Blocks, block{Note: h.Summary})
 	}
 	sc.Blocks = append(sc.Blocks, v.each(func(ctx context.Context, s *store) ([]block, error) {
-		h := s.Health(ctx)
+		h := v.redactReport(s.Health(ctx))
 		b, err := inspect.ReadBacklog(ctx, s.db())
 		if err != nil {
 			return nil, err

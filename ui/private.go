@@ -1,10 +1,13 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/inspect"
 	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
@@ -84,6 +87,62 @@ func (v *visit) redactExplanation(x *admin.Explanation) {
 	for _, list := range [][]admin.Explanation{x.Causes, x.AlsoMatches} {
 		for i := range list {
 			v.redactExplanation(&list[i])
+		}
+	}
+}
+
+// redactReport hides errors, which are facts and in summaries.
+func (v *visit) redactReport(r health.Report) health.Report {
+	if v.readsAll() {
+		return r
+	}
+	r.Findings = slices.Clone(r.Findings)
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		hide := func(topic, text string) string {
+			shown := v.private(topic, text)
+			if text != "" {
+				f.Summary = strings.ReplaceAll(f.Summary, text, shown)
+			}
+			return shown
+		}
+		topic, _ := f.Facts.Get("topic").(string)
+		f.Facts = slices.Clone(f.Facts)
+		for k := range f.Facts {
+			switch known := f.Facts[k].Value.(type) {
+			case string:
+				if f.Facts[k].Key == "error" {
+					f.Facts[k].Value = hide(topic, known)
+				}
+			case map[string]string:
+				shown := map[string]string{}
+				for topic, text := range known {
+					shown[topic] = hide(topic, text)
+				}
+				f.Facts[k].Value = shown
+			}
+		}
+	}
+	return r
+}
+
+// redactActivity hides errors.
+func (v *visit) redactActivity(a *inspect.Activity) {
+	if v.readsAll() {
+		return
+	}
+	hide := func(topic string, errs map[string]int64) map[string]int64 {
+		shown := map[string]int64{}
+		for text, n := range errs {
+			shown[v.private(topic, text)] += n
+		}
+		return shown
+	}
+	for i := range a.Topics {
+		t := &a.Topics[i]
+		t.Errors = hide(t.Topic, t.Errors)
+		for k := range t.Steps {
+			t.Steps[k].Errors = hide(t.Topic, t.Steps[k].Errors)
 		}
 	}
 }

@@ -16,15 +16,15 @@ func problems(v *visit) (*screen, error) {
 	examine := v.query.Get("examine") != ""
 	sc := &screen{Title: "Problems", Still: examine}
 	if v.s.source.fleet != nil && v.key == "" {
-		sc.Blocks = append(sc.Blocks, block{Heading: "The fleet", Findings: worst(v.s.source.probes.Health(v.Context()), "")})
+		sc.Blocks = append(sc.Blocks, block{Heading: "The fleet", Findings: worst(v.redactReport(v.s.source.probes.Health(v.Context())), "")})
 	}
 	sc.Blocks = append(sc.Blocks, v.each(func(ctx context.Context, s *store) ([]block, error) {
-		h := s.Health(ctx)
+		h := v.redactReport(s.Health(ctx))
 		health := block{Heading: "Health: is work done?", Note: verdict(h), Findings: worst(h, s.key)}
 		if !examine {
 			return []block{health, {Heading: "Doctor: is the database in order?", Facts: facts("It reads much", link("Examine now", v.hrefIn(s.key, "problems", "examine", "yes")))}}, nil
 		}
-		d := s.Admin.Examine(ctx, admin.ExamineOptions{Timeout: v.s.opts.Timeout})
+		d := v.redactReport(s.Admin.Examine(ctx, admin.ExamineOptions{Timeout: v.s.opts.Timeout}))
 		return []block{health, {Heading: "Doctor: is the database in order?", Note: verdict(d), Findings: worst(d, s.key)}}, nil
 	})...)
 	return sc, nil

@@ -53,7 +53,7 @@ func failing(all []inspect.Trouble, o *health.Options) (found []health.Finding) 
 		}
 		found = append(found, engine.CodedFinding(level, "failing/"+place(t),
 			fmt.Sprintf("%s: %.0f %% of %s failed since %s, most often: %s", name(t), 100*share, engine.Several(n, "attempt"), clock(t.Since), reason(t.Streak.CommonestError())),
-			"see why: pawl ls --failed --topic "+engine.Quoted(t.Topic), fact("queue", t.Queue), fact("topic", t.Topic), fact("attempts", n), fact("failed", failed), fact("since", t.Since.Format(time.RFC3339))))
+			"see why: pawl ls --failed --topic "+engine.Quoted(t.Topic), fact("queue", t.Queue), fact("topic", t.Topic), fact("attempts", n), fact("failed", failed), fact("since", t.Since.Format(time.RFC3339)), fact("error", t.Streak.CommonestError())))
 	}
 	return bounded("failing", found, "no topic's attempts fail more often than they succeed")
 }
@@ -143,6 +143,7 @@ func failed(ctx context.Context, db engine.DB, all []inspect.Trouble) health.Fin
 	f := engine.CodedFinding(health.Note, "failed", engine.AtLeast(n, more)+" "+engine.Plural(n, "message")+" failed for good", "pawl ls --failed", fact("count", n), fact("more", more))
 	var lately int64
 	var of []string
+	errs := map[string]string{} // by topic
 	for i := range all {
 		t := &all[i].Last60
 		if t.Failed == 0 {
@@ -150,13 +151,14 @@ func failed(ctx context.Context, db engine.DB, all []inspect.Trouble) health.Fin
 		}
 		lately += t.Failed
 		of = append(of, fmt.Sprintf("%s (%s)", name(&all[i]), reason(t.CommonestError())))
+		errs[name(&all[i])] = t.CommonestError()
 		if t.Failed >= minFailed && float64(t.Failed) > minFailShare*float64(t.Failed+t.Done) {
 			f.Level = health.Warning
 		}
 	}
 	if lately > 0 {
 		f.Summary += fmt.Sprintf(", %d of them within an hour: %s", lately, engine.Listed(of, len(of), 3))
-		f.Facts = append(f.Facts, fact("within_hour", lately))
+		f.Facts = append(f.Facts, fact("within_hour", lately), fact("errors", errs))
 	}
 	return f
 }
