@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/fleetstate"
 )
 
 // Scenario V: what a fleet costs that has nothing to do.
@@ -140,8 +142,8 @@ func (e *ensemble) copies(ctx context.Context, dbs []fleet.Database) error {
 // settled waits until all stores were polled, and then until they are cold.
 func settled(ctx context.Context, f *fleet.Fleet, stores int) error {
 	for since := time.Now(); ; time.Sleep(sampling) {
-		h := f.Health()
-		if len(h.Stores) == stores && !slices.ContainsFunc(h.Stores, func(s fleet.StoreHealth) bool { return s.LastSuccess.IsZero() }) {
+		h := f.State(access.Key{})
+		if len(h.Stores) == stores && !slices.ContainsFunc(h.Stores, func(s fleetstate.Store) bool { return s.LastSuccess.IsZero() }) {
 			break
 		}
 		if time.Since(since) > 8*stall {

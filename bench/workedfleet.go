@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/worker"
@@ -65,7 +66,7 @@ func workedFleet(all, busy chooser) func(context.Context, *run) error {
 		if err := w.until(&w.begun, heldEach*len(worked)); err != nil {
 			return err
 		}
-		held, conns := memoryNow(), f.Health().Connections
+		held, conns := memoryNow(), f.State(access.Key{}).Connections
 		close(w.gate)
 		if err := w.fill(ctx, worked, afterwards); err != nil {
 			return err

@@ -12,6 +12,8 @@ import (
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/fleetstate"
 	"github.com/bravellian/pawl/internal/test/canary"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/job"
@@ -144,15 +146,15 @@ func TestFleetTellsNothingSecret(t *testing.T) {
 		w.Saw("where", d.Where())
 	}
 	for i := range broken[:len(broken)-3] { // the last ones are no stores at all
-		untilState(t, f, fleet.Failing, fmt.Sprintf("broken-%d", i))
+		untilState(t, f, fleetstate.Failing, fmt.Sprintf("broken-%d", i))
 	}
 	dbtest.Until(t, "everything happened", func() bool {
 		return w.Count(t, "handler failed") >= 4*len(well) && w.Count(t, "join is over") >= len(well) &&
 			w.Count(t, "reaped expired leases") >= len(well) && w.Count(t, "timers fired") >= len(well) &&
 			w.Count(t, "no handler for topic, putting its messages back") >= len(well)
 	})
-	w.Saw("health", fmt.Sprintf("%+v", f.Health()))
-	report, err := f.MigrateAll(t.Context(), fleet.MigrateOptions{})
+	w.Saw("health", fmt.Sprintf("%+v", f.State(access.Key{})))
+	report, err := f.Migrations(t.Context(), fleetstate.Migrate{})
 	w.Failed(t, "migration", err)
 	w.Saw("report", fmt.Sprintf("%+v", report))
 	wantStores(t, w, "file", "server")

@@ -15,6 +15,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
@@ -40,7 +41,7 @@ func TestOneOfThreeClustersDies(t *testing.T) {
 		Logger:  slog.New(slog.NewTextHandler(io.Discard, nil)), KeepReady: 1, PollMax: time.Second, Cool: 100 * time.Millisecond,
 	})
 	check(t, err)
-	if _, err := f.MigrateAll(t.Context(), fleet.MigrateOptions{Canary: "b"}); err != nil {
+	if err := f.MigrateAll(t.Context(), "b"); err != nil {
 		t.Fatal(err)
 	}
 	book := &ledger{enqueued: map[string][]outbox.MessageID{}, handled: map[string]map[outbox.MessageID]int{}}
@@ -61,13 +62,13 @@ func TestOneOfThreeClustersDies(t *testing.T) {
 
 	book.untilHandled(t, 100, "a", "b", "c", "file")
 	check(t, clusters["b"].Kill())
-	dbtest.Until(t, "the dead one is seen to fail", func() bool { return !f.Health().Healthy })
+	dbtest.Until(t, "the dead one is seen to fail", func() bool { return !f.State(access.Key{}).Healthy })
 	book.untilHandled(t, 200, "a", "c", "file")
 	check(t, clusters["b"].Restart(t.Context()))
 	book.untilHandled(t, 200, "b")
 	enough()
 	dbtest.Until(t, "everything that was enqueued is handled", book.complete)
-	dbtest.Until(t, "the fleet is well again", func() bool { return f.Health().Healthy })
+	dbtest.Until(t, "the fleet is well again", func() bool { return f.State(access.Key{}).Healthy })
 	stop()
 	running.Wait()
 	check(t, f.Close())

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/fleetstate"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/test/parts"
@@ -107,7 +108,7 @@ func inOwnTransaction(t *testing.T, f *fleet.Fleet, s *fleet.Store) {
 	must(t, err)
 	_, err = s.Pawl.Outbox.EnqueueTx(t.Context(), tx, outbox.Message{Topic: "t"})
 	must(t, err)
-	if state(f, s.Key).State == fleet.Failing {
+	if state(f, s.Key).State == fleetstate.Failing {
 		t.Error("a transaction of ours makes the store fail")
 	}
 	must(t, tx.Commit())

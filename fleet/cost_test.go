@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/fleetstate"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 )
 
@@ -51,8 +53,8 @@ func taken(t *testing.T, dbs []fleet.Database, atRest func(*fleet.Fleet) bool) (
 	f.Handle("t", newRecord())
 	stop := start(t, f)
 	dbtest.UntilWithin(t, patience, "all were polled", func() bool {
-		stores := f.Health().Stores
-		return len(stores) == len(dbs) && !slices.ContainsFunc(stores, func(s fleet.StoreHealth) bool { return s.NextPoll.IsZero() || s.LastSuccess.IsZero() })
+		stores := f.State(access.Key{}).Stores
+		return len(stores) == len(dbs) && !slices.ContainsFunc(stores, func(s fleetstate.Store) bool { return s.NextPoll.IsZero() || s.LastSuccess.IsZero() })
 	})
 	dbtest.UntilWithin(t, patience, "they hold nothing open", func() bool { return atRest(f) })
 	bytes, goroutines = heap()-heapBefore, runtime.NumGoroutine()-goroutinesBefore
@@ -97,5 +99,5 @@ func TestIdleFileIsCheap(t *testing.T) {
 // D-262: and so does an idle schema, though each has statements under names of its own.
 func TestIdleSchemaIsCheap(t *testing.T) {
 	dbs, _ := servers(t, 16)
-	idle(t, dbs, func(f *fleet.Fleet) bool { return f.Health().Connections == 0 })
+	idle(t, dbs, func(f *fleet.Fleet) bool { return f.State(access.Key{}).Connections == 0 })
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/enginekit/dsn"
 	"github.com/bravellian/pawl/internal/limits"
@@ -24,8 +25,8 @@ type Database struct {
 }
 
 // Refused returns why a database that was discovered is no store, as Directory reports for
-// links; nil if it is one.
-func (d *Database) Refused() error {
+// links; nil if it is one. Programs cannot name its parameter.
+func (d *Database) Refused(access.Key) error {
 	if d.refused == "" {
 		return nil
 	}

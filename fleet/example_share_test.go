@@ -41,11 +41,11 @@ func ExampleShare() {
 	}
 	defer func() { _ = f.Close() }()
 	f.Handle("order.created", outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
-		share := f.Health().Share
-		fmt.Printf("%s for %s by process %s of %d\n", m.Payload, fleet.StoreOf(ctx).Key, share.Self, len(share.Members))
+		fmt.Printf("%s for %s\n", m.Payload, fleet.StoreOf(ctx).Key)
+		fmt.Println(f.Health(ctx).Find("stores").Summary)
 		return nil
 	}))
-	if _, err := f.MigrateAll(ctx, fleet.MigrateOptions{Canary: "acme"}); err != nil {
+	if err := f.MigrateAll(ctx, "acme"); err != nil {
 		log.Fatal(err)
 	}
 	p, err := f.Pawl("acme")
@@ -59,5 +59,6 @@ func ExampleShare() {
 		log.Fatal(err)
 	}
 	// Output:
-	// an order for acme by process 1 of 1
+	// an order for acme
+	// all 1 stores are well; this process works on 1, shared by 1 processes
 }

@@ -42,7 +42,7 @@ func Example() {
 	}))
 
 	ctx := context.Background()
-	if _, err := f.MigrateAll(ctx, fleet.MigrateOptions{Canary: "globex"}); err != nil {
+	if err := f.MigrateAll(ctx, "globex"); err != nil {
 		log.Fatal(err)
 	}
 	for _, tenant := range []string{"acme", "globex"} {

@@ -2,9 +2,13 @@ package fleet
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/fleetstate"
 )
 
 // Membership is what a list of members reports.
@@ -25,7 +29,7 @@ func ShareOf(m Members, copies int) *Share { return &Share{members: m, Copies: c
 func StaticMembers(self string, all ...string) Members {
 	fixed := membership{Self: self}
 	for _, id := range all {
-		fixed.Members = append(fixed.Members, Member{ID: id, Process: id})
+		fixed.Members = append(fixed.Members, fleetstate.Member{ID: id, Process: id})
 	}
 	return MembersFunc(func(ctx context.Context, report func(membership)) {
 		report(fixed)
@@ -40,3 +44,17 @@ func MembersOf(p *pawl.Pawl, fleet, process string, duration, poll time.Duration
 
 // Keep keeps a process in a list.
 func Keep(ctx context.Context, m Members, report func(Membership)) { m.keep(ctx, report) }
+
+// Migrations migrates all stores and returns what became of each, by key.
+func (f *Fleet) Migrations(ctx context.Context, o fleetstate.Migrate) (all []fleetstate.Migration, err error) {
+	each := o.Each
+	o.Each = func(m fleetstate.Migration) {
+		all = append(all, m)
+		if each != nil {
+			each(m)
+		}
+	}
+	err = f.MigrateEach(ctx, access.Key{}, o)
+	slices.SortFunc(all, func(a, b fleetstate.Migration) int { return strings.Compare(a.Key, b.Key) })
+	return all, err
+}

@@ -17,8 +17,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/checker"
@@ -228,9 +226,6 @@ func (f *Fleet) begin() []func(*Store) {
 	f.started = true
 	return f.setup
 }
-
-// ID returns the key of a store that is named by a UUID: lower-case, hyphenated.
-func ID(id [16]byte) string { return uuid.UUID(id).String() }
 
 // Run works on all stores until ctx ends, then stops gracefully and returns nil. It survives
 // all failures of stores and of their discovery. Call it once.

@@ -2,74 +2,26 @@ package fleet
 
 import (
 	"fmt"
-	"strings"
-	"time"
+
+	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/fleetstate"
 )
 
-// State is the state of a store.
-type State string
+// State returns what is known of the stores: it asks no database. Programs cannot name its parameter: they call Health.
+func (f *Fleet) State(access.Key) fleetstate.Fleet { return f.state() }
 
-// The states of a store.
-const (
-	Idle    State = "idle"    // nothing is due; it is polled
-	Waiting State = "waiting" // there is work, but all places are taken
-	Active  State = "active"  // it is being worked on, or kept warm
-	Failing State = "failing" // its database fails or does not answer
-	// Elsewhere is the state of a store that only other processes work on: see Options.Share.
-	// It is not polled here.
-	Elsewhere State = "elsewhere"
-)
-
-// StoreHealth is the health of a store.
-type StoreHealth struct {
-	Key         string
-	Where       string // its URL without password
-	State       State
-	Error       string    // the last failure; "" if it is healthy
-	Failures    int       // in a row
-	LastSuccess time.Time // when its database last answered; zero: not yet
-	NextPoll    time.Time // zero: it is being polled or worked on
-}
-
-// Health is the health of a fleet.
-type Health struct {
-	Stores []StoreHealth // by key
-	// Healthy is false if a store fails or the list of databases cannot be read.
-	Healthy bool
-	// Summary describes it in a sentence.
-	Summary string
-	// Connections and Handlers are in use; the others are the budgets.
-	Connections, MaxConnections int
-	Handlers, MaxHandlers       int
-	// Share is with which processes the stores are shared; nil: they are not. A list that is
-	// old is no failure.
-	Share *ShareHealth
-}
-
-// String returns the summary and, below it, a line for each store that fails.
-func (h Health) String() string {
-	lines := []string{h.Summary}
-	for i := range h.Stores {
-		if s := &h.Stores[i]; s.State == Failing {
-			lines = append(lines, s.finding().String())
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
-// Health reports how the stores are, from what is known: it asks no database.
-func (f *Fleet) Health() Health {
-	h := Health{
+func (f *Fleet) state() fleetstate.Fleet {
+	h := fleetstate.Fleet{
 		Connections: f.conns.used(), MaxConnections: f.conns.total(), Handlers: f.handlers.used(), MaxHandlers: f.handlers.total(),
 	}
 	h.Share = f.share.health()
 	failing, mine := 0, 0
 	for _, s := range f.registry.all() {
 		one := s.health()
-		if one.State != Elsewhere {
+		if one.State != fleetstate.Elsewhere {
 			mine++
 		}
-		if one.State == Failing {
+		if one.State == fleetstate.Failing {
 			failing++
 		}
 		h.Stores = append(h.Stores, one)
@@ -86,21 +38,21 @@ func (f *Fleet) Health() Health {
 	default:
 		h.Summary = fmt.Sprintf("all %d stores are well", len(h.Stores))
 	}
-	h.Summary += h.Share.summary(mine)
+	h.Summary += shareSummary(h.Share, mine)
 	return h
 }
 
 // health returns the health of the store.
-func (s *Store) health() StoreHealth {
-	h := StoreHealth{Key: s.Key, Where: s.at.Where(), State: s.fleet.turns.state(s), NextPoll: s.fleet.timetable.at(s)}
+func (s *Store) health() fleetstate.Store {
+	h := fleetstate.Store{Key: s.Key, Where: s.at.Where(), State: s.fleet.turns.state(s), NextPoll: s.fleet.timetable.at(s)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h.Failures, h.LastSuccess = s.failures, s.lastSuccess
 	switch {
-	case h.State == Idle && !s.isOurs():
-		h.State = Elsewhere
+	case h.State == fleetstate.Idle && !s.isOurs():
+		h.State = fleetstate.Elsewhere
 	case s.lastErr != nil:
-		h.Error, h.State = s.lastErr.Error(), Failing
+		h.Error, h.State = s.lastErr.Error(), fleetstate.Failing
 	}
 	return h
 }

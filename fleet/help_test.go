@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/fleetstate"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/test/dbtest"
@@ -247,16 +249,16 @@ func (r *record) once(t testing.TB) {
 	}
 }
 
-func state(f *fleet.Fleet, key string) fleet.StoreHealth {
-	for _, s := range f.Health().Stores {
+func state(f *fleet.Fleet, key string) fleetstate.Store {
+	for _, s := range f.State(access.Key{}).Stores {
 		if s.Key == key {
 			return s
 		}
 	}
-	return fleet.StoreHealth{}
+	return fleetstate.Store{}
 }
 
-func untilState(t testing.TB, f *fleet.Fleet, want fleet.State, keys ...string) {
+func untilState(t testing.TB, f *fleet.Fleet, want fleetstate.State, keys ...string) {
 	t.Helper()
 	for _, key := range keys {
 		dbtest.Until(t, fmt.Sprintf("%q is %s", key, want), func() bool { return state(f, key).State == want })

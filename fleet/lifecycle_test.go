@@ -14,6 +14,7 @@ import (
 
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/fleetstate"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/test/enginetest"
 	"github.com/bravellian/pawl/job"
@@ -171,7 +172,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	enqueue(t, f, "b", 10)
 	r.until(t, "a", 10)
 	r.until(t, "b", 10)
-	untilState(t, f, fleet.Failing, "fails")
+	untilState(t, f, fleetstate.Failing, "fails")
 	l.set(dbs[0])
 	must(t, f.Refresh(t.Context()))
 	must(t, f.Refresh(t.Context())) // some of them are being looked at, or worked on

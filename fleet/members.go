@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/fleetstate"
 	"github.com/bravellian/pawl/lease"
 )
 
@@ -41,10 +42,10 @@ type leaseMembers struct {
 	opts   membersOptions
 	prefix string
 
-	own   *lease.Lease // nil: not in the list yet
-	known []Member     // last reported
-	away  bool         // the last try failed
-	grace time.Time    // until then known members stay
+	own   *lease.Lease        // nil: not in the list yet
+	known []fleetstate.Member // last reported
+	away  bool                // the last try failed
+	grace time.Time           // until then known members stay
 }
 
 // keep implements members.
@@ -73,7 +74,7 @@ func (m *leaseMembers) self() string {
 
 // settle returns the members to report; nil: the list could not be read. After a time in which the list could not be read, many
 // leases have expired: those known stay for as long as it takes them to come back.
-func (m *leaseMembers) settle(now time.Time, list []Member) []Member {
+func (m *leaseMembers) settle(now time.Time, list []fleetstate.Member) []fleetstate.Member {
 	if list == nil {
 		m.away = true
 		return nil
@@ -90,7 +91,7 @@ func (m *leaseMembers) settle(now time.Time, list []Member) []Member {
 
 // step reads the list and makes sure that this process is in it. It returns the list, with this
 // process, also if only the latter failed.
-func (m *leaseMembers) step(ctx context.Context) ([]Member, error) {
+func (m *leaseMembers) step(ctx context.Context) ([]fleetstate.Member, error) {
 	ctx, cancel := context.WithTimeout(ctx, max(m.opts.Duration/2, minDuration))
 	defer cancel()
 	list, held, err := m.list(ctx)
@@ -101,12 +102,12 @@ func (m *leaseMembers) step(ctx context.Context) ([]Member, error) {
 		return list, nil
 	}
 	err = m.acquire(ctx, held)
-	return append(list, Member{ID: m.self(), Process: m.opts.Process}), err
+	return append(list, fleetstate.Member{ID: m.self(), Process: m.opts.Process}), err
 }
 
 // list reads the members, and the leases by ID.
-func (m *leaseMembers) list(ctx context.Context) (list []Member, held map[string]lease.Info, err error) {
-	list, held = []Member{}, map[string]lease.Info{}
+func (m *leaseMembers) list(ctx context.Context) (list []fleetstate.Member, held map[string]lease.Info, err error) {
+	list, held = []fleetstate.Member{}, map[string]lease.Info{}
 	after := &lease.Info{Name: m.prefix} // names are in the order of their bytes
 	for l, err := range m.leases.List(ctx, lease.ListOptions{Status: lease.Held, After: after}) {
 		if err != nil {
@@ -116,7 +117,7 @@ func (m *leaseMembers) list(ctx context.Context) (list []Member, held map[string
 		if !ok {
 			break
 		}
-		list = append(list, Member{ID: id, Process: l.Owner})
+		list = append(list, fleetstate.Member{ID: id, Process: l.Owner})
 		held[id] = l
 	}
 	return list, held, nil

@@ -8,10 +8,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/fleetstate"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 )
@@ -83,7 +84,7 @@ func TestMigrateAll(t *testing.T) {
 	}
 	f := open(t, fleet.Static(dbs...), m.options())
 	var each []string
-	report, err := f.MigrateAll(t.Context(), fleet.MigrateOptions{Parallel: 2, Canary: "s03", Each: func(m fleet.Migration) { each = append(each, m.Key) }})
+	report, err := f.Migrations(t.Context(), fleetstate.Migrate{Parallel: 2, Canary: "s03", Each: func(m fleetstate.Migration) { each = append(each, m.Key) }})
 	must(t, err)
 	if m.order[0] != dbs[3].URL || !alone.Load() || m.most.Load() != 2 || each[0] != "s03" || len(each) != 6 {
 		t.Errorf("order %v, at most %d, each %v", m.order, m.most.Load(), each)
@@ -94,7 +95,7 @@ func TestMigrateAll(t *testing.T) {
 		}
 	}
 	m.before = nil
-	_, err = f.MigrateAll(t.Context(), fleet.MigrateOptions{}) // again
+	err = f.MigrateAll(t.Context(), "") // again
 	must(t, err)
 	enqueue(t, f, "s05", 1)
 }
@@ -105,14 +106,14 @@ func TestCanaryFails(t *testing.T) {
 	dbs := blanks(t, 3)
 	m := &migrating{before: func(context.Context, string) error { return errSick }}
 	f := open(t, fleet.Static(dbs...), m.options())
-	report, err := f.MigrateAll(t.Context(), fleet.MigrateOptions{})
-	if !errors.Is(err, fleet.ErrCanary) || !errors.Is(err, errSick) || len(report) != 1 || report[0].Key != "s00" || !errors.Is(report[0].Err, errSick) || len(m.order) != 1 {
+	report, err := f.Migrations(t.Context(), fleetstate.Migrate{})
+	if !errors.Is(err, fleetstate.ErrCanary) || !errors.Is(err, errSick) || len(report) != 1 || report[0].Key != "s00" || !errors.Is(report[0].Err, errSick) || len(m.order) != 1 {
 		t.Errorf("report %v, %v, tried %v", report, err, m.order)
 	}
-	if _, err := f.MigrateAll(t.Context(), fleet.MigrateOptions{Canary: "nobody"}); !errors.Is(err, fleet.ErrUnknownStore) || len(m.order) != 1 {
+	if err := f.MigrateAll(t.Context(), "nobody"); !errors.Is(err, fleet.ErrUnknownStore) || len(m.order) != 1 {
 		t.Errorf("unknown canary: %v", err)
 	}
-	if report, err := open(t, fleet.Static(), m.options()).MigrateAll(t.Context(), fleet.MigrateOptions{}); err == nil {
+	if report, err := open(t, fleet.Static(), m.options()).Migrations(t.Context(), fleetstate.Migrate{}); err == nil {
 		t.Errorf("without stores: %v", report)
 	}
 }
@@ -129,13 +130,13 @@ func TestSomeMigrationsFail(t *testing.T) {
 		return nil
 	}
 	f := open(t, fleet.Static(dbs...), m.options())
-	report, err := f.MigrateAll(t.Context(), fleet.MigrateOptions{})
-	failed := slices.DeleteFunc(slices.Clone(report), func(m fleet.Migration) bool { return m.Err == nil })
+	report, err := f.Migrations(t.Context(), fleetstate.Migrate{})
+	failed := slices.DeleteFunc(slices.Clone(report), func(m fleetstate.Migration) bool { return m.Err == nil })
 	if err == nil || len(report) != 5 || len(failed) != 2 || failed[0].Key != "s01" || failed[1].Key != "s04" {
 		t.Errorf("report %v, %v", report, err)
 	}
 	m.before = nil
-	_, err = f.MigrateAll(t.Context(), fleet.MigrateOptions{})
+	err = f.MigrateAll(t.Context(), "")
 	must(t, err)
 }
 
@@ -151,7 +152,7 @@ func TestMigrationCalledOff(t *testing.T) {
 		return ctx.Err()
 	}
 	f := open(t, fleet.Static(blanks(t, 5)...), m.options())
-	report, err := f.MigrateAll(ctx, fleet.MigrateOptions{Parallel: 1})
+	report, err := f.Migrations(ctx, fleetstate.Migrate{Parallel: 1})
 	if !errors.Is(err, context.Canceled) || len(report) < 2 || len(report) == 5 && report[4].Err == nil {
 		t.Errorf("report %v, %v", report, err)
 	}
@@ -166,12 +167,12 @@ func TestMissingSchemaMends(t *testing.T) {
 	start(t, f)
 	enqueue(t, f, "a", 1)
 	r.until(t, "a", 1)
-	untilState(t, f, fleet.Failing, "b")
-	_, err := f.MigrateAll(t.Context(), fleet.MigrateOptions{})
+	untilState(t, f, fleetstate.Failing, "b")
+	err := f.MigrateAll(t.Context(), "")
 	must(t, err)
 	enqueue(t, f, "b", 1)
 	r.until(t, "b", 1)
-	dbtest.Until(t, "it is well", func() bool { return f.Health().Healthy })
+	dbtest.Until(t, "it is well", func() bool { return f.State(access.Key{}).Healthy })
 }
 
 // OBX-077: with deployment enabled new stores are migrated before their first work.
@@ -189,16 +190,5 @@ func TestEnableSchemaDeployment(t *testing.T) {
 		dbtest.Until(t, key+" is migrated", func() bool { return !state(f, key).LastSuccess.IsZero() })
 		enqueue(t, f, key, 1)
 		r.until(t, key, 1)
-	}
-}
-
-func TestMigrationPrints(t *testing.T) {
-	for want, m := range map[string]fleet.Migration{
-		"store a: up to date, after 12ms":          {Key: "a", Took: 12300 * time.Microsecond},
-		"store b: not migrated, after 1s: is full": {Key: "b", Took: time.Second, Err: errors.New("is full")},
-	} {
-		if got := m.String(); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
 	}
 }

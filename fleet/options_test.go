@@ -7,6 +7,7 @@ import (
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/fleetstate"
 )
 
 // field insists on an error that names what was refused.
@@ -37,6 +38,6 @@ func TestWhatAFleetRefuses(t *testing.T) {
 		field(t, "store key", err)
 	}
 	f := open(t, list, quick())
-	_, err := f.MigrateAll(t.Context(), fleet.MigrateOptions{Parallel: -1})
+	_, err := f.Migrations(t.Context(), fleetstate.Migrate{Parallel: -1})
 	field(t, "Parallel", err)
 }

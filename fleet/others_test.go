@@ -8,6 +8,7 @@ import (
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/fleetstate"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/worker"
@@ -92,7 +93,7 @@ func TestStoresThatOthersWorkOnAreWarm(t *testing.T) {
 	f.Handle("t", r)
 	start(t, f)
 	for _, d := range dbs[:4] {
-		untilState(t, f, fleet.Active, d.Key)
+		untilState(t, f, fleetstate.Active, d.Key)
 		enqueue(t, other, d.Key, 1)
 		r.until(t, d.Key, 1)
 	}
@@ -121,11 +122,11 @@ func TestStoresThatOthersWorkOnArePolledSoon(t *testing.T) {
 }
 
 // polledIdle waits until a store was polled, and nothing was due.
-func polledIdle(t *testing.T, f *fleet.Fleet, key string) (s fleet.StoreHealth) {
+func polledIdle(t *testing.T, f *fleet.Fleet, key string) (s fleetstate.Store) {
 	t.Helper()
 	dbtest.Until(t, key+" was polled", func() bool {
 		s = state(f, key)
-		return !s.LastSuccess.IsZero() && s.State == fleet.Idle && !s.NextPoll.IsZero()
+		return !s.LastSuccess.IsZero() && s.State == fleetstate.Idle && !s.NextPoll.IsZero()
 	})
 	return s
 }

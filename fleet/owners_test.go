@@ -9,18 +9,19 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/fleetstate"
 )
 
-func membersNamed(n int) []Member {
-	all := make([]Member, n)
+func membersNamed(n int) []fleetstate.Member {
+	all := make([]fleetstate.Member, n)
 	for i := range all {
-		all[i] = Member{ID: fmt.Sprint(i + 1)}
+		all[i] = fleetstate.Member{ID: fmt.Sprint(i + 1)}
 	}
 	return all
 }
 
 // ownersOf returns the members that work on a store.
-func ownersOf(all []Member, key string, copies int) (ids []string) {
+func ownersOf(all []fleetstate.Member, key string, copies int) (ids []string) {
 	for _, m := range all {
 		if owns(all, m.ID, key, copies) {
 			ids = append(ids, m.ID)
@@ -98,7 +99,7 @@ func TestKnownMembersStayAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	m := &leaseMembers{opts: membersOptions{Process: "me", Duration: 8 * time.Second, Poll: 2 * time.Second}}
 	now := time.Now()
-	at := func(after time.Duration, list []Member) string {
+	at := func(after time.Duration, list []fleetstate.Member) string {
 		ids := ""
 		for _, o := range m.settle(now.Add(after), list) {
 			ids += o.ID + " "
@@ -107,7 +108,7 @@ func TestKnownMembersStayAfterAnOutage(t *testing.T) {
 	}
 	for _, c := range []struct {
 		after time.Duration
-		list  []Member
+		list  []fleetstate.Member
 		want  string
 	}{
 		{0, membersNamed(3), "1 2 3 me "},
@@ -115,7 +116,7 @@ func TestKnownMembersStayAfterAnOutage(t *testing.T) {
 		{2 * time.Second, nil, ""},
 		{time.Hour, nil, ""},
 		{time.Hour + time.Second, membersNamed(1), "1 2 me "}, // 2 is not back yet
-		{time.Hour + 10*time.Second, []Member{}, "1 2 me "},
+		{time.Hour + 10*time.Second, []fleetstate.Member{}, "1 2 me "},
 		{time.Hour + 12*time.Second, membersNamed(1), "1 me "}, // and does not come
 	} {
 		if got := at(c.after, c.list); got != c.want {

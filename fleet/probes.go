@@ -7,15 +7,8 @@ import (
 
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/checker"
+	"github.com/bravellian/pawl/internal/fleetstate"
 )
-
-// Probes returns a fleet's health for probe.Handler. A store that fails is a check of its
-// own, "store/KEY", so that a fleet with one is not ready; probes of the fleet as a whole
-// leave them out with "?exclude=store". Like Health it makes no query: whether work waits in
-// a store that no fleet works on is checked by "pawl health --fleet".
-func (f *Fleet) Probes() health.Source { return probes{f} }
-
-type probes struct{ f *Fleet }
 
 const (
 	// listed is how many failing stores a report names.
@@ -25,36 +18,49 @@ const (
 	latePoll = 5 * time.Minute
 )
 
-// Health reports the health of the stores from memory.
-func (p probes) Health(context.Context) health.Report {
-	h := p.f.Health()
+// Health reports how the stores are, from what is known: it makes no query. A store that fails is a
+// finding of its own, "store/KEY", at most 20 of them, and makes the report unhealthy; probes of the fleet as a whole
+// leave them out with "?exclude=store". Whether work waits in a store that no fleet works on is
+// checked by "pawl health --fleet".
+func (f *Fleet) Health(context.Context) health.Report {
+	h := f.state()
 	failing := 0
 	var stores []health.Finding
 	for i := range h.Stores {
 		s := &h.Stores[i]
-		if s.State != Failing {
+		if s.State != fleetstate.Failing {
 			continue
 		}
 		if failing++; failing <= listed {
-			stores = append(stores, s.finding())
+			stores = append(stores, failed(s))
 		}
 	}
 	if failing > listed {
 		stores = append(stores, health.Finding{Code: "store", Level: health.Problem, Summary: fmt.Sprintf("and %d more", failing-listed)})
 	}
-	found := []health.Finding{p.f.life.Finding(), p.polling(), p.f.summary(&h, failing)}
+	found := []health.Finding{f.life.Finding(), f.polling(), f.summary(&h, failing)}
 	return health.NewReport(append(found, stores...))
 }
 
 // Alive reports whether stores are still polled when it is their time.
-func (p probes) Alive() health.Report {
-	return health.NewReport([]health.Finding{p.polling()})
+func (f *Fleet) Alive() health.Report {
+	return health.NewReport([]health.Finding{f.polling()})
 }
 
 // summary is how the fleet is as a whole: it is a problem if no store works.
-func (f *Fleet) summary(h *Health, failing int) health.Finding {
+func (f *Fleet) summary(h *fleetstate.Fleet, failing int) health.Finding {
+	of := func(s fleetstate.State) health.Fact {
+		n := 0
+		for i := range h.Stores {
+			if h.Stores[i].State == s {
+				n++
+			}
+		}
+		return health.Fact{Key: string(s), Value: n}
+	}
 	found := health.Finding{Code: "stores", Summary: h.Summary, Facts: health.Facts{
 		{Key: "stores", Value: len(h.Stores)}, {Key: "failing", Value: failing},
+		of(fleetstate.Idle), of(fleetstate.Waiting), of(fleetstate.Active), of(fleetstate.Elsewhere),
 		{Key: "connections", Value: h.Connections}, {Key: "max_connections", Value: h.MaxConnections},
 		{Key: "handlers", Value: h.Handlers}, {Key: "max_handlers", Value: h.MaxHandlers},
 	}}
@@ -67,7 +73,8 @@ func (f *Fleet) summary(h *Health, failing int) health.Finding {
 	return found
 }
 
-func (s *StoreHealth) finding() health.Finding {
+// failed is the finding for a store that fails.
+func failed(s *fleetstate.Store) health.Finding {
 	last := "it never answered"
 	facts := health.Facts{{Key: "failures", Value: s.Failures}}
 	if !s.LastSuccess.IsZero() {
@@ -82,13 +89,13 @@ func (s *StoreHealth) finding() health.Finding {
 }
 
 // polling reports whether the loop iterates that polls stores.
-func (p probes) polling() health.Finding {
+func (f *Fleet) polling() health.Finding {
 	found := health.Finding{Code: "loop/polls", Summary: "stores are polled in time"}
-	if phase, _ := p.f.life.Phase(); phase != checker.Running {
+	if phase, _ := f.life.Phase(); phase != checker.Running {
 		found.Summary = "no stores have to be polled: the fleet is " + string(phase)
 		return found
 	}
-	if s, late := p.f.timetable.overdue(time.Now()); late > latePoll {
+	if s, late := f.timetable.overdue(time.Now()); late > latePoll {
 		found.Level = health.Problem
 		found.Summary = fmt.Sprintf("hangs: store %s should have been polled %s ago", s.Key, late.Round(time.Second))
 		found.NextStep = "restart this process"

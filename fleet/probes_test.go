@@ -33,7 +33,7 @@ func TestProbesOfAFleet(t *testing.T) {
 	o.Engines = w.engines()
 	f := open(t, fleet.Static(dbs...), o)
 	f.Handle("t", newRecord())
-	h := probe.Handler(f.Probes(), probe.Options{Share: -1})
+	h := probe.Handler(f, probe.Options{Share: -1})
 	if code, body := ask(t, h, "/livez?verbose"); code != 200 || !strings.Contains(body, "the fleet is new") {
 		t.Errorf("before Run: %d\n%s", code, body)
 	}
@@ -49,7 +49,7 @@ func TestProbesOfAFleet(t *testing.T) {
 	w.rule(dbs[1], fails)
 	until("/readyz", 503, "[-]store/b problem: ")
 	until("/readyz", 503, errSick.Error())
-	if text := f.Health().String(); !strings.HasPrefix(text, "1 of 2 stores fail\n[-]store/b problem: failed ") {
+	if text := f.Health(t.Context()).String(); !strings.Contains(text, "1 of 2 stores fail\n[-]store/b problem: failed ") {
 		t.Errorf("as text: %s", text)
 	}
 	until("/readyz?exclude=store&verbose", 200, "1 of 2 stores fail")
@@ -78,10 +78,10 @@ func TestProbesOfAFleetThatFailsAltogether(t *testing.T) {
 	f := open(t, fleet.Static(dbs...), o)
 	start(t, f)
 	dbtest.Until(t, "all fail", func() bool {
-		c := f.Probes().Health(t.Context()).Find("stores")
+		c := f.Health(t.Context()).Find("stores")
 		return c.Level == health.Problem && c.Facts.Get("failing") == 30
 	})
-	if r := f.Probes().Health(t.Context()); len(r.Findings) > 25 || r.Find("store") == nil || !strings.Contains(r.Find("store").Summary, "10 more") {
+	if r := f.Health(t.Context()); len(r.Findings) > 25 || r.Find("store") == nil || !strings.Contains(r.Find("store").Summary, "10 more") {
 		t.Errorf("%d checks:\n%s", len(r.Findings), r)
 	}
 }
@@ -92,10 +92,10 @@ func TestProbesOfAFleetWithoutItsList(t *testing.T) {
 	l := listOf(files(t, "a")...)
 	f := open(t, l, quick())
 	start(t, f)
-	dbtest.Until(t, "it is well", func() bool { return f.Probes().Health(t.Context()).Level == health.OK })
+	dbtest.Until(t, "it is well", func() bool { return f.Health(t.Context()).Level == health.OK })
 	l.fail(errors.New("no such table"))
 	_ = f.Refresh(t.Context())
-	if c := f.Probes().Health(t.Context()).Find("stores"); c.Level != health.Warning || !strings.Contains(c.Summary, "no such table") {
+	if c := f.Health(t.Context()).Find("stores"); c.Level != health.Warning || !strings.Contains(c.Summary, "no such table") {
 		t.Errorf("%+v", c)
 	}
 }

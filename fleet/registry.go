@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 )
 
@@ -170,7 +171,7 @@ func (r *registry) refreshLocked(ctx context.Context) error {
 func (r *registry) distinct(dbs []Database) (map[string]Database, error) {
 	listed, torn := map[string]Database{}, map[string]bool{}
 	for _, d := range dbs {
-		if err := d.Refused(); err != nil { // counts as not listed: it may be a link in a store's place
+		if err := d.Refused(access.Key{}); err != nil { // counts as not listed: it may be a link in a store's place
 			r.f.log.Error("ignoring a database of the list", "store", d.Key, "error", err)
 			continue
 		}

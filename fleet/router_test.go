@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/outbox"
@@ -29,11 +30,11 @@ func components(f *fleet.Fleet, key string) map[string]func() (any, error) {
 func TestRouterGivesTheSameInstance(t *testing.T) {
 	t.Parallel()
 	id := uuid.MustParse("0A1B2C3D-0000-4000-8000-ABCDEFABCDEF")
-	if key := fleet.ID(id); key != "0a1b2c3d-0000-4000-8000-abcdefabcdef" {
+	if key := id.String(); key != "0a1b2c3d-0000-4000-8000-abcdefabcdef" {
 		t.Fatalf("key of a UUID: %q", key)
 	}
-	f := open(t, fleet.Static(blank(t, fleet.ID(id)), blank(t, "Tenant Ä")), quick())
-	for _, key := range []string{fleet.ID(id), "Tenant Ä"} {
+	f := open(t, fleet.Static(blank(t, id.String()), blank(t, "Tenant Ä")), quick())
+	for _, key := range []string{id.String(), "Tenant Ä"} {
 		for name, get := range components(f, key) {
 			var mu sync.Mutex
 			var all sync.WaitGroup
@@ -55,7 +56,7 @@ func TestRouterGivesTheSameInstance(t *testing.T) {
 			}
 		}
 	}
-	a, _ := outboxOf(f, fleet.ID(id))
+	a, _ := outboxOf(f, id.String())
 	b, _ := outboxOf(f, "Tenant Ä")
 	if a == b {
 		t.Error("two stores have one outbox")
@@ -151,7 +152,7 @@ func TestDiscoveryHangs(t *testing.T) {
 	if err := <-hung; !errors.Is(err, context.Canceled) {
 		t.Errorf("the refresh that hung: %v", err)
 	}
-	if h := f.Health(); !h.Healthy {
+	if h := f.State(access.Key{}); !h.Healthy {
 		t.Errorf("a caller who left made the fleet unwell: %s", h.Summary)
 	}
 }

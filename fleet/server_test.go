@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/test/testpg"
 )
@@ -44,7 +45,7 @@ func TestSilentServer(t *testing.T) {
 	o, r := quick(), newRecord()
 	o.Connections = 8
 	well := open(t, fleet.Static(dbs...), o)
-	if _, err := well.MigrateAll(t.Context(), fleet.MigrateOptions{}); err != nil {
+	if err := well.MigrateAll(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
 	for host, i := silent(t), 0; i < 40; i++ {
@@ -61,6 +62,6 @@ func TestSilentServer(t *testing.T) {
 		}
 	}
 	dbtest.UntilWithin(t, 2*time.Minute, "all stores of the server fail", func() bool {
-		return strings.HasPrefix(f.Health().Summary, "40 of 42 stores fail")
+		return strings.HasPrefix(f.State(access.Key{}).Summary, "40 of 42 stores fail")
 	})
 }

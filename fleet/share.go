@@ -13,6 +13,7 @@ import (
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/fleetstate"
 	"github.com/bravellian/pawl/lease"
 )
 
@@ -58,27 +59,9 @@ type membership struct {
 	Self string
 	// Members are those that are alive. With nil and an Err the fleet goes on with those last
 	// known.
-	Members []Member
+	Members []fleetstate.Member
 	// Err is why the list cannot be read, or why this process cannot be in it.
 	Err error
-}
-
-// Member is a process that works on a fleet.
-type Member struct {
-	// ID is what decides which stores the member has: unique among the members, and the same
-	// for all of them.
-	ID string
-	// Process names it for people.
-	Process string
-}
-
-// ShareHealth is what a process knows about the others of its fleet.
-type ShareHealth struct {
-	Self    string   // the ID of this process
-	Members []Member // by ID, this process included
-	// Error is why the list is old: it could not be read since Read. The work goes on.
-	Error string
-	Read  time.Time // when the list was last read; zero: never
 }
 
 // sharing knows which stores this process works on.
@@ -88,7 +71,7 @@ type sharing struct {
 	mu    sync.Mutex // also while stores are gained and given up
 	known bool       // the list was reported
 	self  string
-	list  []Member // by ID, with self
+	list  []fleetstate.Member // by ID, with self
 	read  time.Time
 	err   error
 	tasks sync.WaitGroup
@@ -168,24 +151,24 @@ func (sh *sharing) updateLocked(m membership) (changed, failed, back bool) {
 	failed, back = m.Err != nil && sh.err == nil, m.Err == nil && sh.err != nil
 	list := m.Members
 	if m.Err != nil && list == nil { // those last known, under whatever ID this process was
-		list = slices.DeleteFunc(slices.Clone(sh.list), func(o Member) bool { return o.ID == sh.self })
+		list = slices.DeleteFunc(slices.Clone(sh.list), func(o fleetstate.Member) bool { return o.ID == sh.self })
 	} else {
 		sh.read = time.Now()
 	}
 	list = distinct(m.Self, list)
-	changed = !sh.known || sh.self != m.Self || !slices.EqualFunc(list, sh.list, func(a, b Member) bool { return a.ID == b.ID })
+	changed = !sh.known || sh.self != m.Self || !slices.EqualFunc(list, sh.list, func(a, b fleetstate.Member) bool { return a.ID == b.ID })
 	sh.known, sh.self, sh.list, sh.err = true, m.Self, list, m.Err
 	return changed, failed, back
 }
 
 // distinct returns the members by ID, self included.
-func distinct(self string, list []Member) []Member {
+func distinct(self string, list []fleetstate.Member) []fleetstate.Member {
 	list = slices.Clone(list)
-	if !slices.ContainsFunc(list, func(m Member) bool { return m.ID == self }) {
-		list = append(list, Member{ID: self, Process: engine.ProcessName()})
+	if !slices.ContainsFunc(list, func(m fleetstate.Member) bool { return m.ID == self }) {
+		list = append(list, fleetstate.Member{ID: self, Process: engine.ProcessName()})
 	}
-	slices.SortStableFunc(list, func(a, b Member) int { return cmp.Compare(a.ID, b.ID) })
-	return slices.CompactFunc(list, func(a, b Member) bool { return a.ID == b.ID })
+	slices.SortStableFunc(list, func(a, b fleetstate.Member) int { return cmp.Compare(a.ID, b.ID) })
+	return slices.CompactFunc(list, func(a, b fleetstate.Member) bool { return a.ID == b.ID })
 }
 
 // ownsLocked reports whether this process works on the store of a key: it is one of the
@@ -198,7 +181,7 @@ func (sh *sharing) ownsLocked(key string) bool {
 }
 
 // owns reports whether at most copies-1 of the others have a higher weight for a key.
-func owns(all []Member, self, key string, copies int) bool {
+func owns(all []fleetstate.Member, self, key string, copies int) bool {
 	ours := weight(self, key)
 	higher := 0
 	for _, m := range all {
@@ -289,21 +272,21 @@ func (f *Fleet) handedOver(stores ...*Store) {
 }
 
 // health returns what is known about the members; nil: the stores are not shared.
-func (sh *sharing) health() *ShareHealth {
+func (sh *sharing) health() *fleetstate.Share {
 	if sh.f.opts.Share == nil {
 		return nil
 	}
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	h := &ShareHealth{Self: sh.self, Members: slices.Clone(sh.list), Read: sh.read}
+	h := &fleetstate.Share{Self: sh.self, Members: slices.Clone(sh.list), Read: sh.read}
 	if sh.err != nil {
 		h.Error = sh.err.Error()
 	}
 	return h
 }
 
-// summary describes the share in half a sentence.
-func (h *ShareHealth) summary(mine int) string {
+// shareSummary describes a share in half a sentence.
+func shareSummary(h *fleetstate.Share, mine int) string {
 	switch {
 	case h == nil:
 		return ""

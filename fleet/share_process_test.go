@@ -23,6 +23,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/test/testpg"
@@ -115,12 +116,12 @@ func (j *sharedJob) run() error {
 	}))
 	go func() {
 		for last, failing := "", ""; ctx.Err() == nil; _ = engine.Sleep(ctx, 10*time.Millisecond) {
-			share := f.Health().Share
+			share := f.State(access.Key{}).Share
 			if now := fmt.Sprintf("%d:%s:%s", len(share.Members), share.Self, strings.Join(ours(f), ",")); now != last {
 				say("owns", now)
 				last = now
 			}
-			if text := f.Health().String(); strings.Contains(text, "failed") && text != failing {
+			if text := f.Health(ctx).String(); strings.Contains(text, "[-]store/") && text != failing {
 				say("fails", strings.ReplaceAll(text, "\n", "; "))
 				failing = text
 			}
@@ -329,7 +330,7 @@ func processesShare(t *testing.T, job sharedJob) {
 	o := quick()
 	o.Connections = 12
 	all := open(t, fleet.Static(append(slices.Clone(job.Stores), job.Control)...), o)
-	if _, err := all.MigrateAll(t.Context(), fleet.MigrateOptions{Canary: "control"}); err != nil {
+	if err := all.MigrateAll(t.Context(), "control"); err != nil {
 		t.Fatal(err)
 	}
 	out := open(t, fleet.Static(job.Stores...), o)

@@ -14,7 +14,9 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/fleetstate"
 	"github.com/bravellian/pawl/internal/registry"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/lease"
@@ -24,7 +26,7 @@ import (
 // roster is a list of members that a test changes.
 type roster struct {
 	mu      sync.Mutex
-	members []fleet.Member
+	members []fleetstate.Member
 	err     error
 	changed chan struct{} // closed with the next change
 }
@@ -40,7 +42,7 @@ func (r *roster) set(err error, ids ...string) {
 	defer r.mu.Unlock()
 	r.err, r.members = err, nil
 	for _, id := range ids {
-		r.members = append(r.members, fleet.Member{ID: id, Process: "process " + id})
+		r.members = append(r.members, fleetstate.Member{ID: id, Process: "process " + id})
 	}
 	close(r.changed)
 	r.changed = make(chan struct{})
@@ -64,9 +66,9 @@ func (r *roster) as(self string) *fleet.Share {
 
 // ours are the stores that a fleet works on.
 func ours(f *fleet.Fleet) (keys []string) {
-	h := f.Health()
+	h := f.State(access.Key{})
 	for i := range h.Stores {
-		if h.Stores[i].State != fleet.Elsewhere {
+		if h.Stores[i].State != fleetstate.Elsewhere {
 			keys = append(keys, h.Stores[i].Key)
 		}
 	}
@@ -122,7 +124,7 @@ func TestStoreMovesBetweenFleets(t *testing.T) {
 		t.Fatal("two has all stores")
 	}
 	for _, key := range moved { // their first messages are still being handled by one
-		if s := state(one, key).State; s != fleet.Active {
+		if s := state(one, key).State; s != fleetstate.Active {
 			t.Errorf("%s is %s while its handler runs", key, s)
 		}
 		_, err := box(t, one, key).Enqueue(t.Context(), outbox.Message{Topic: "t", Payload: []byte(key + "/later")})
@@ -152,7 +154,7 @@ func TestStoreMovesBetweenFleets(t *testing.T) {
 	dbtest.Until(t, "one works on all again", func() bool { return len(ours(one)) == 12 })
 	enqueueIn(t, another(t, dbs[slices.IndexFunc(dbs, func(d fleet.Database) bool { return d.Key == moved[0] })]), moved[0], 1)
 	done.until(t, moved[0], 2)
-	if h := one.Health(); !h.Healthy || h.Share == nil || h.Share.Self != "1" || len(h.Share.Members) != 1 {
+	if h := one.State(access.Key{}); !h.Healthy || h.Share == nil || h.Share.Self != "1" || len(h.Share.Members) != 1 {
 		t.Errorf("%+v", h)
 	}
 }
@@ -171,14 +173,14 @@ func TestMembersAreAway(t *testing.T) {
 	r := newRecord()
 	f.Handle("t", r)
 	start(t, f)
-	dbtest.Until(t, "the members are known", func() bool { return len(f.Health().Share.Members) == 2 })
+	dbtest.Until(t, "the members are known", func() bool { return len(f.State(access.Key{}).Share.Members) == 2 })
 	before := ours(f)
 	if len(before) == 0 || len(before) == 12 {
 		t.Fatalf("it works on %q", before)
 	}
 	who.set(errors.New("the control database is away"))
-	dbtest.Until(t, "health says it", func() bool { return f.Health().Share.Error != "" })
-	h := f.Health()
+	dbtest.Until(t, "health says it", func() bool { return f.State(access.Key{}).Share.Error != "" })
+	h := f.State(access.Key{})
 	if !h.Healthy || !strings.Contains(h.Summary, "the control database is away") || !strings.Contains(h.Summary, fmt.Sprintf("works on %d, shared by 2", len(before))) {
 		t.Errorf("%v, %s", h.Healthy, h.Summary)
 	}
@@ -188,7 +190,7 @@ func TestMembersAreAway(t *testing.T) {
 	enqueue(t, f, before[0], 1)
 	r.until(t, before[0], 1)
 	who.set(nil, "1", "2", "3")
-	dbtest.Until(t, "the list is new", func() bool { return len(f.Health().Share.Members) == 3 })
+	dbtest.Until(t, "the list is new", func() bool { return len(f.State(access.Key{}).Share.Members) == 3 })
 	for _, want := range []string{"could not keep the list of processes", "the list of processes is kept again", "the stores are shared"} {
 		if !strings.Contains(said.String(), want) {
 			t.Errorf("not logged: %s", want)

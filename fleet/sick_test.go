@@ -10,7 +10,9 @@ import (
 	"testing"
 
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/fleetstate"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/outbox"
@@ -179,7 +181,7 @@ func TestManyThatHang(t *testing.T) {
 		r.until(t, "z", i+1)
 		r.until(t, "y", i+1)
 	}
-	if h := f.Health(); state(f, "z").State == fleet.Failing || len(h.Stores) != 102 {
+	if h := f.State(access.Key{}); state(f, "z").State == fleetstate.Failing || len(h.Stores) != 102 {
 		t.Errorf("health: %s", h.Summary)
 	}
 }
@@ -200,13 +202,13 @@ func TestBackoff(t *testing.T) {
 			f.Handle("t", newRecord())
 			start(t, f)
 			dbtest.Until(t, "it failed twice", func() bool { return state(f, "a").Failures >= 2 })
-			if s := state(f, "a"); s.State != fleet.Failing || !strings.Contains(s.Error+"the database does not answer", s.Error) {
+			if s := state(f, "a"); s.State != fleetstate.Failing || !strings.Contains(s.Error+"the database does not answer", s.Error) {
 				t.Errorf("state: %+v", s)
 			}
 			if n := w.times(a); n > 60 {
 				t.Errorf("asked %d times for two failures", n)
 			}
-			if h := f.Health(); h.Healthy || !strings.Contains(h.Summary, "1 of 1") {
+			if h := f.State(access.Key{}); h.Healthy || !strings.Contains(h.Summary, "1 of 1") {
 				t.Errorf("health: %+v", h)
 			}
 		})
@@ -228,10 +230,10 @@ func TestStoreIsBack(t *testing.T) {
 			f := open(t, fleet.Static(a), o)
 			f.Handle("t", r)
 			start(t, f)
-			untilState(t, f, fleet.Failing, "a")
+			untilState(t, f, fleetstate.Failing, "a")
 			w.rule(a, nil)
 			r.until(t, "a", 10)
-			dbtest.Until(t, "it is well", func() bool { return f.Health().Healthy })
+			dbtest.Until(t, "it is well", func() bool { return f.State(access.Key{}).Healthy })
 			if s := state(f, "a"); s.Error != "" || s.Failures != 0 || s.LastSuccess.IsZero() {
 				t.Errorf("state: %+v", s)
 			}
@@ -307,7 +309,7 @@ func TestAllAreBack(t *testing.T) {
 				return nil
 			}))
 			start(t, f)
-			untilState(t, f, fleet.Failing, keys...)
+			untilState(t, f, fleetstate.Failing, keys...)
 			for _, d := range dbs {
 				w.rule(d, nil)
 			}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/fleetstate"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/test/canary"
 	"github.com/bravellian/pawl/internal/test/dbtest"
@@ -163,7 +165,7 @@ func TestOddFileNames(t *testing.T) {
 	o.Pawl.EnableSchemaDeployment, o.StopWhenEmpty = true, true
 	f := open(t, fleet.Directory(dir, "*.db"), o)
 	f.Handle("t", r)
-	_, err := f.MigrateAll(t.Context(), fleet.MigrateOptions{})
+	err := f.MigrateAll(t.Context(), "")
 	must(t, err)
 	for _, name := range names {
 		enqueue(t, f, name, 2)
@@ -212,7 +214,7 @@ func TestDeletedFileStaysDeleted(t *testing.T) {
 	}
 	seen := state(f, "b").LastSuccess
 	dbtest.Until(t, "it was looked at", func() bool { s := state(f, "b"); return s.Failures > 1 || s.LastSuccess.Sub(seen) > 0 })
-	untilState(t, f, fleet.Failing, "b")
+	untilState(t, f, fleetstate.Failing, "b")
 	must(t, f.Refresh(t.Context()))
 	must(t, f.Refresh(t.Context()))
 	wantKeys(t, f, "a c")
@@ -245,9 +247,9 @@ func TestPasswordsAreNotShown(t *testing.T) {
 		}
 	}
 	dbtest.Until(t, "all failed", func() bool {
-		h := f.Health()
+		h := f.State(access.Key{})
 		for _, s := range h.Stores {
-			if s.State != fleet.Failing {
+			if s.State != fleetstate.Failing {
 				return false
 			}
 			if strings.Contains(s.Error+s.Where, secret) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/fleetstate"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -47,11 +48,11 @@ func ordered(t *testing.T, l *list, s fleet.Strategy, handle outbox.HandlerFunc,
 	must(t, err)
 	open := sync.WaitGroup{}
 	open.Go(func() {
-		untilState(t, f, fleet.Active, "a0")
+		untilState(t, f, fleetstate.Active, "a0")
 		for _, key := range keys {
 			enqueue(t, f, key, 6)
 		}
-		untilState(t, f, fleet.Waiting, keys...)
+		untilState(t, f, fleetstate.Waiting, keys...)
 		close(gate)
 	})
 	t.Cleanup(open.Wait)
@@ -109,7 +110,7 @@ func changing(t *testing.T, l *list, f **fleet.Fleet, r *record, come fleet.Data
 				}
 			}
 			enqueue(t, *f, come.Key, 6)
-			untilState(t, *f, fleet.Waiting, come.Key)
+			untilState(t, *f, fleetstate.Waiting, come.Key)
 		})
 		return r.Handle(ctx, m)
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/fleetstate"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/worker"
@@ -169,12 +170,12 @@ func TestOfferOfStoreThatLeft(t *testing.T) {
 	f.timetable.add(s, time.Now())
 	order(&f.timetable, time.Now())
 	f.turns.enqueue(s)
-	if f.turns.state(s) != Waiting || f.turns.empty() {
+	if f.turns.state(s) != fleetstate.Waiting || f.turns.empty() {
 		t.Error("it does not wait")
 	}
 	f.registry.apply(map[string]Database{"b": d})
 	f.registry.apply(map[string]Database{"b": d})
-	if f.turns.state(s) != Idle || f.registry.get("a") != nil {
+	if f.turns.state(s) != fleetstate.Idle || f.registry.get("a") != nil {
 		t.Error("it did not leave")
 	}
 	f.turns.enqueue(s)
@@ -285,7 +286,7 @@ func TestFingerprintHidesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.MigrateAll(t.Context(), MigrateOptions{}); err != nil {
+	if err := f.MigrateAll(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
 	s, err := f.Store(t.Context(), "a")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/fleetstate"
 	"github.com/bravellian/pawl/internal/worker"
 )
 
@@ -264,16 +265,16 @@ func (ts *turns) empty() bool {
 }
 
 // state returns the state of a store.
-func (ts *turns) state(s *Store) State {
+func (ts *turns) state(s *Store) fleetstate.State {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	switch {
 	case ts.active[s] != nil:
-		return Active
+		return fleetstate.Active
 	case ts.waiting.has(s):
-		return Waiting
+		return fleetstate.Waiting
 	}
-	return Idle
+	return fleetstate.Idle
 }
 
 // noEnd is an idle timeout that never passes.

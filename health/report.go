@@ -57,7 +57,7 @@ func (r Report) String() string {
 	return strings.Join(lines, "\n")
 }
 
-// Source is what can be asked for its health: a *pawl.Pawl, or a fleet's probes.
+// Source is what can be asked for its health: a *pawl.Pawl, or a *fleet.Fleet.
 type Source interface {
 	// Health checks everything, the database included: whether work should be given to
 	// this process, that is, whether it is ready.

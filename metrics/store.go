@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/fleetstate"
 	"github.com/bravellian/pawl/internal/throttle"
 )
 
@@ -21,16 +21,16 @@ type store struct {
 	p          *pawl.Pawl
 
 	mu     sync.Mutex
-	health *fleet.StoreHealth // as of this collection; nil: not of a fleet
-	busy   bool               // it is being asked
+	health *fleetstate.Store // as of this collection; nil: not of a fleet
+	busy   bool              // it is being asked
 	last   reading
 }
 
 // present returns the stores there are that have a label of their own, by key.
 func (c *Collector) present() []*store {
-	health := map[string]*fleet.StoreHealth{}
+	health := map[string]*fleetstate.Store{}
 	if c.fleet != nil {
-		for _, h := range c.fleet.Health().Stores {
+		for _, h := range c.fleet.State(access.Key{}).Stores {
 			health[h.Key] = &h
 		}
 	}
@@ -60,9 +60,9 @@ func (s *store) due(interval time.Duration) bool {
 	switch {
 	case s.busy:
 		return false
-	case s.health != nil && s.health.State == fleet.Failing:
+	case s.health != nil && s.health.State == fleetstate.Failing:
 		return false
-	case s.health != nil && s.health.State == fleet.Idle && s.last.idle && s.last.err == nil:
+	case s.health != nil && s.health.State == fleetstate.Idle && s.last.idle && s.last.err == nil:
 		return false
 	}
 	return time.Since(s.last.at) >= interval-interval/10 // whoever asks at this interval is not to wait for the next
@@ -82,7 +82,7 @@ func (s *store) ask(ctx context.Context, c *Collector) {
 		return
 	}
 	s.busy = true
-	idle := s.health != nil && s.health.State == fleet.Idle
+	idle := s.health != nil && s.health.State == fleetstate.Idle
 	s.mu.Unlock()
 	r := c.read(ctx, s.p.Internal(access.Key{}).DB)
 	r.idle = idle
@@ -99,7 +99,7 @@ func (s *store) look() (up, known, read bool, last reading) {
 	if s.health == nil {
 		return read, true, read, s.last
 	}
-	failing := s.health.State == fleet.Failing
+	failing := s.health.State == fleetstate.Failing
 	return !failing, failing || !s.health.LastSuccess.IsZero(), read && !failing, s.last
 }
 
@@ -225,8 +225,8 @@ func (s *store) collectPool(out sink) {
 
 // collectFleet sends what holds for all stores, also those without a label.
 func (c *Collector) collectFleet(out sink) {
-	h := c.fleet.Health()
-	states := map[fleet.State]int{fleet.Idle: 0, fleet.Waiting: 0, fleet.Active: 0, fleet.Failing: 0}
+	h := c.fleet.State(access.Key{})
+	states := map[fleetstate.State]int{fleetstate.Idle: 0, fleetstate.Waiting: 0, fleetstate.Active: 0, fleetstate.Failing: 0}
 	for _, s := range h.Stores {
 		states[s.State]++
 	}

@@ -35,7 +35,7 @@ func TestFleet(t *testing.T) {
 	must(t, traces.InstrumentFleet(f, traces.Options{TracerProvider: s.provider}))
 	f.Handle("t", outbox.HandlerFunc(fine))
 	f.HandleInbox("hook", func(context.Context, *inbox.Message) error { return nil })
-	_, err = f.MigrateAll(t.Context(), fleet.MigrateOptions{})
+	err = f.MigrateAll(t.Context(), "")
 	must(t, err)
 	s.within(t.Context(), func(ctx context.Context) {
 		for _, db := range stores {

@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/inspect"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/timer"
@@ -12,7 +13,7 @@ import (
 func overview(v *visit) (*screen, error) {
 	sc := &screen{Title: "Overview"}
 	if v.s.source.fleet != nil && v.key == "" {
-		h := v.s.source.fleet.Health()
+		h := v.s.source.fleet.State(access.Key{})
 		sc.Blocks = append(sc.Blocks, block{Note: h.Summary})
 	}
 	sc.Blocks = append(sc.Blocks, v.each(func(ctx context.Context, s *store) ([]block, error) {

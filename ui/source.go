@@ -35,7 +35,7 @@ func OfFleet(f *fleet.Fleet) Source {
 	if f == nil {
 		panic("ui: OfFleet(nil)")
 	}
-	return Source{fleet: f, probes: f.Probes()}
+	return Source{fleet: f, probes: f}
 }
 
 // store is one database of a source.

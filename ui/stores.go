@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/inspect"
 )
 
@@ -13,7 +14,7 @@ func stores(v *visit) (*screen, error) {
 	if v.s.source.fleet == nil {
 		return &screen{Title: "Stores", Blocks: []block{{Note: "This is one database."}}}, nil
 	}
-	h := v.s.source.fleet.Health()
+	h := v.s.source.fleet.State(access.Key{})
 	waiting, problems := v.storesWaiting()
 	t := &table{Head: []string{"State", "Store", "Where", "Waiting", "Oldest", "Failed", "Last answer", "Next poll", "Failures", "Error"}, None: "The fleet has no stores."}
 	for i := range h.Stores {

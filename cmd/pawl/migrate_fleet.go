@@ -9,7 +9,9 @@ import (
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/fleetstate"
 )
 
 // migrateFleet migrates all stores of a fleet.
@@ -33,7 +35,7 @@ func (c *migrateCmd) migrateFleet(ctx context.Context, a *app, g *options) error
 	var dbs []fleet.Database
 	for _, e := range list {
 		if e.err != nil {
-			r.add(fleet.Migration{Key: e.Key, Err: e.err})
+			r.add(fleetstate.Migration{Key: e.Key, Err: e.err})
 			continue
 		}
 		dbs = append(dbs, e.Database)
@@ -49,7 +51,7 @@ func (c *migrateCmd) migrateAll(ctx context.Context, dbs []fleet.Database, r *mi
 	if err != nil {
 		return err
 	}
-	_, err = f.MigrateAll(ctx, fleet.MigrateOptions{Parallel: c.Parallel, Canary: c.Canary, Each: r.add})
+	err = f.MigrateEach(ctx, access.Key{}, fleetstate.Migrate{Parallel: c.Parallel, Canary: c.Canary, Each: r.add})
 	return errors.Join(err, f.Close())
 }
 
@@ -62,7 +64,7 @@ type migrationReport struct {
 	stores int // in all
 	done   int // of them
 	began  time.Time
-	failed []fleet.Migration
+	failed []fleetstate.Migration
 	wrong  error // of standard output
 }
 
@@ -75,7 +77,7 @@ type migrationView struct {
 }
 
 // add prints a store. It is called by one goroutine at a time.
-func (r *migrationReport) add(m fleet.Migration) {
+func (r *migrationReport) add(m fleetstate.Migration) {
 	v := migrationView{Store: m.Key, OK: m.Err == nil, Seconds: m.Took.Seconds()}
 	if m.Err != nil {
 		r.failed = append(r.failed, m)
@@ -117,9 +119,9 @@ func (r *migrationReport) end(err error, stores int) error {
 		return r.wrong
 	case errors.Is(err, context.Canceled):
 		return errors.New("interrupted")
-	case errors.Is(err, fleet.ErrCanary):
+	case errors.Is(err, fleetstate.ErrCanary):
 		last := r.failed[len(r.failed)-1]
-		return fmt.Errorf("%w: %q: %s", fleet.ErrCanary, last.Key, cause(last.Err))
+		return fmt.Errorf("%w: %q: %s", fleetstate.ErrCanary, last.Key, cause(last.Err))
 	case err != nil && len(r.failed) == 0, errors.Is(err, fleet.ErrUnknownStore):
 		return err
 	case len(r.failed) > 0:

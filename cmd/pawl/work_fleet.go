@@ -13,6 +13,7 @@ import (
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/fleetstate"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/metrics"
 	"github.com/bravellian/pawl/outbox"
@@ -57,7 +58,7 @@ func (c *workCmd) workFleet(ctx context.Context, g *options, p *progress, comman
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}
-	unlisten, err := c.serve(f.Probes(), m, logger)
+	unlisten, err := c.serve(f, m, logger)
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}
@@ -70,7 +71,7 @@ func (c *workCmd) workFleet(ctx context.Context, g *options, p *progress, comman
 	err = f.Run(ctx)
 	stop()
 	if err == nil && left != nil {
-		err = opened.undrained(ctx, f.Health(), list, left)
+		err = opened.undrained(ctx, f.State(access.Key{}), list, left)
 	}
 	return errors.Join(err, f.Close())
 }
@@ -89,7 +90,7 @@ func (c *workCmd) fleet(logger *slog.Logger) fleet.Options {
 }
 
 // undrained says that stores were not to be reached, which was logged, or what is left in them.
-func (t *tally) undrained(ctx context.Context, h fleet.Health, list []entry, left *drained) error {
+func (t *tally) undrained(ctx context.Context, h fleetstate.Fleet, list []entry, left *drained) error {
 	if err := unreached(h, list); err != nil && ctx.Err() == nil {
 		return err
 	}
@@ -108,10 +109,10 @@ func (t *tally) undrained(ctx context.Context, h fleet.Health, list []entry, lef
 	return left.err()
 }
 
-func unreached(h fleet.Health, list []entry) error {
+func unreached(h fleetstate.Fleet, list []entry) error {
 	bad := len(flawed(list))
 	for i := range h.Stores {
-		if h.Stores[i].State == fleet.Failing {
+		if h.Stores[i].State == fleetstate.Failing {
 			bad++
 		}
 	}

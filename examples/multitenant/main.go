@@ -92,7 +92,7 @@ func (s *service) routes() http.Handler {
 	mux.HandleFunc("PUT /tenants/{tenant}", s.addTenant)
 	mux.HandleFunc("POST /tenants/{tenant}/orders", s.placeOrder)
 	mux.HandleFunc("GET /tenants/{tenant}/orders", s.listOrders)
-	probes := probe.Handler(s.fleet.Probes(), probe.Options{})
+	probes := probe.Handler(s.fleet, probe.Options{})
 	mux.Handle("GET /livez", probes)
 	mux.Handle("GET /readyz", probes)
 	return mux

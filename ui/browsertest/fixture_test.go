@@ -119,7 +119,7 @@ func two(t *testing.T) *world {
 	w.check(err)
 	t.Cleanup(func() { w.check(f.Close()) })
 	w.handle(f)
-	_, err = f.MigrateAll(w.ctx(), fleet.MigrateOptions{})
+	err = f.MigrateAll(w.ctx(), "")
 	w.check(err)
 	w.source, w.store = ui.OfFleet(f), "acme"
 	var all []*pawl.Pawl

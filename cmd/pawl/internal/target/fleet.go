@@ -15,6 +15,7 @@ import (
 	_ "modernc.org/sqlite" // for tables of databases
 
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/enginekit/dsn"
 	"github.com/bravellian/pawl/internal/limits"
@@ -224,7 +225,7 @@ func Store(d *fleet.Database) (Target, error) {
 	if err := engine.CheckText("store key", d.Key, limits.StoreKey, true); err != nil {
 		return Target{}, err
 	}
-	if err := d.Refused(); err != nil {
+	if err := d.Refused(access.Key{}); err != nil {
 		return Target{}, err
 	}
 	return ParseURL(d.URL, engine.Names{Schema: d.Schema, Prefix: d.Prefix})
