@@ -359,7 +359,7 @@ func TestDeployLimits(t *testing.T) {
 		newer := map[string]*outbox.Limit{"mail": {Rate: 50}}
 		p := run("topic mail 0 50 by declared by shop ", shop, newer)
 		run("topic mail 0 50 by declared by shop ", shop, old) // a process of the older build restarts
-		_, err := p.Admin.SetLimit(admin.WithActor(t.Context(), "alice"), admin.Topic, "mail", admin.Limits{Rate: 1}, "they are slow")
+		_, err := p.Admin.SetLimit(admin.WithActor(t.Context(), "alice"), admin.Topic, "mail", outbox.Limit{Rate: 1}, "they are slow")
 		must(t, err)
 		run("topic mail 0 1 by alice 50 in 1s by shop", shop, newer)
 		run("topic mail 0 1 by alice 60 in 1s by shop", shop, map[string]*outbox.Limit{"mail": {Rate: 60}})

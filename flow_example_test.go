@@ -157,7 +157,7 @@ func ExamplePawl_limits() {
 	defer done()
 	p, err := pawl.New(db, pawl.Options{StopWhenEmpty: true, Logger: quiet()})
 	check(err)
-	_, err = p.Admin.SetLimit(ctx, admin.Topic, "order", admin.Limits{Rate: 2, Period: time.Minute, Burst: 5}, "their API")
+	_, err = p.Admin.SetLimit(ctx, admin.Topic, "order", outbox.Limit{Rate: 2, Period: time.Minute, Burst: 5}, "their API")
 	check(err)
 	sent := 0
 	p.Handle("order", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { sent++; return nil }), outbox.HandlerOptions{Concurrency: 1})

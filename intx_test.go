@@ -89,7 +89,7 @@ func insideCalls(t *testing.T, p *pawl.Pawl, held *lease.Lease) map[string]func(
 		reflect.TypeFor[job.Job]():                     job.Job{Name: "j", Schedule: "* * * * *", Topic: "t"},
 		reflect.TypeFor[[]job.Job]():                   []job.Job{{Name: "j", Schedule: "* * * * *", Topic: "t"}},
 		reflect.TypeFor[admin.Kind]():                  admin.Topic,
-		reflect.TypeFor[admin.Limits]():                admin.Limits{Concurrency: 1},
+		reflect.TypeFor[outbox.Limit]():                outbox.Limit{Concurrency: 1},
 		reflect.TypeFor[func(context.Context) error](): func(context.Context) error { t.Error("the callback ran"); return nil },
 	}
 	calls := map[string]func(ctx context.Context) error{}

@@ -320,11 +320,5 @@ func (p *Pawl) scheduler() *worker.Scheduler {
 	})
 }
 
-// Explain returns why what id names has not run: a message, timer, job, run, join or
-// message of the inbox; see admin.Admin.Explain. Error: admin.ErrNotFound.
-func (p *Pawl) Explain(ctx context.Context, id string, kinds ...admin.Kind) (*admin.Explanation, error) {
-	return p.Admin.Explain(ctx, id, kinds...)
-}
-
 // Close closes the database. Call it after Run has returned.
 func (p *Pawl) Close() error { return p.db.Close() }

@@ -1,12 +1,10 @@
 // Package admin is what operators do to one database: they pause, resume and limit topics and
-// queues, see which workers run, read the audit trail, ask why something has not run,
-// and have the database examined.
+// queues, ask why something has not run, and have the database examined.
 //
 //	ctx = admin.WithReason(admin.WithActor(ctx, "alice@ops"), "INC-42")
 //	_, err = p.Admin.Pause(ctx, admin.Topic, "mail", "the mail server is down")
 //	why, err := p.Admin.Explain(ctx, "0198c9a0-5d7e-8a41-9c3f-000000000001")
-//	report := p.Admin.Examine(ctx, admin.ExamineOptions{})
-//	entries, err := p.Admin.Audit(ctx, admin.AuditOptions{})
+//	report := p.Admin.Examine(ctx)
 package admin
 
 import (
@@ -29,18 +27,12 @@ import (
 type Kind string
 
 // Kinds. Queue and Topic are what Pause and Resume take, and with EachTopic what SetLimit and
-// RemoveLimit take; the others are what Explain takes.
+// RemoveLimit take.
 const (
 	Queue Kind = "queue"
 	Topic Kind = "topic"
 	// EachTopic is each topic that begins as a name does before its *, by itself: "call.*".
 	EachTopic Kind = "each"
-	Message   Kind = "message"
-	Timer     Kind = "timer"
-	Job       Kind = "job"
-	Run       Kind = "run" // of a job
-	Join      Kind = "join"
-	Inbox     Kind = "inbox" // a message of the inbox
 )
 
 // Admin is what operators do to one database. Programs find it as pawl.Pawl.Admin. It

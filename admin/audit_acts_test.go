@@ -142,9 +142,9 @@ func TestAuditActs(t *testing.T) {
 		f := open(t, e)
 		ctx := admin.WithReason(admin.WithActor(f.ctx(), "alice@ops"), "INC-42")
 		for _, a := range f.acts(f) {
-			notes, before := len(f.trail(admin.AuditOptions{})), a.state()
+			notes, before := len(f.trail(audit.Options{})), a.state()
 			f.check(a.do(ctx))
-			all := f.trail(admin.AuditOptions{})
+			all := f.trail(audit.Options{})
 			got := all[0]
 			if len(all) != notes+1 || got.Action != a.action || got.Target != a.target || got.Actor != "alice@ops" || got.Reason != "INC-42" || got.Count != 1 || a.state() == before {
 				t.Errorf("%s: %d entries more, the last is %+v", a.name, len(all)-notes, got)
@@ -153,7 +153,7 @@ func TestAuditActs(t *testing.T) {
 				continue
 			}
 			f.check(a.do(ctx))
-			if n := len(f.trail(admin.AuditOptions{})); n != notes+1 {
+			if n := len(f.trail(audit.Options{})); n != notes+1 {
 				t.Errorf("%s: done again, it left %d entries more", a.name, n-notes-1)
 			}
 		}
@@ -169,17 +169,17 @@ func TestAuditActsInTransaction(t *testing.T) {
 			if a.in == nil {
 				continue
 			}
-			notes, before := len(f.trail(admin.AuditOptions{})), a.state()
+			notes, before := len(f.trail(audit.Options{})), a.state()
 			tx := f.db.Begin(t)
 			f.check(a.in(ctx, tx))
 			f.check(tx.Rollback())
-			if n := len(f.trail(admin.AuditOptions{})); n != notes || a.state() != before {
+			if n := len(f.trail(audit.Options{})); n != notes || a.state() != before {
 				t.Errorf("%s: rolled back, it left %d entries and %s", a.name, n-notes, a.state())
 			}
 			tx = f.db.Begin(t)
 			f.check(a.in(ctx, tx))
 			f.check(tx.Commit())
-			if all := f.trail(admin.AuditOptions{}); len(all) != notes+1 || all[0].Action != a.action || all[0].Target != a.target || all[0].Actor != "bob" || a.state() == before {
+			if all := f.trail(audit.Options{}); len(all) != notes+1 || all[0].Action != a.action || all[0].Target != a.target || all[0].Actor != "bob" || a.state() == before {
 				t.Errorf("%s: committed, it left %d entries, the last %+v", a.name, len(all)-notes, all[0])
 			}
 		}
@@ -206,7 +206,7 @@ func TestAuditReviveWithItsMessage(t *testing.T) {
 			t.Fatal(ok, err)
 		}
 		f.only(audit.Revive, 1)
-		if all := f.trail(admin.AuditOptions{}); len(all) != 1 {
+		if all := f.trail(audit.Options{}); len(all) != 1 {
 			t.Errorf("noted twice: %+v", all)
 		}
 		f.status(outbox.Ready, queued.Position)
@@ -220,13 +220,13 @@ func TestAuditActsOfNobody(t *testing.T) {
 		f := open(t, e)
 		for _, a := range f.acts(f) {
 			f.check(a.do(admin.WithReason(f.ctx(), " ")))
-			if got := f.trail(admin.AuditOptions{})[0]; got.Actor != processName() || got.Reason != "" {
+			if got := f.trail(audit.Options{})[0]; got.Actor != processName() || got.Reason != "" {
 				t.Errorf("%s: noted as %+v", a.name, got)
 			}
 		}
 		inner := admin.WithReason(admin.WithReason(f.ctx(), "outer"), "")
 		f.check(f.Jobs.Put(inner, job.Job{Name: "another", Topic: "t", Schedule: "@yearly"}))
-		if got := f.trail(admin.AuditOptions{})[0]; got.Reason != "outer" {
+		if got := f.trail(audit.Options{})[0]; got.Reason != "outer" {
 			t.Errorf("noted with %q", got.Reason)
 		}
 	})

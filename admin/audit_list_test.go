@@ -17,13 +17,13 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-func (f *fixture) notes(n int) []admin.Entry {
+func (f *fixture) notes(n int) []audit.Entry {
 	f.t.Helper()
 	for i := range n {
 		ctx := admin.WithActor(f.ctx(), []string{"a", "b"}[i%2])
 		f.check(f.db.Do(f.ctx(), audit.New(ctx, strconv.Itoa(i)).Call([]string{audit.Fix, audit.Cancel, audit.Pause}[i%3], 1)))
 	}
-	return f.trail(admin.AuditOptions{})[:n]
+	return f.trail(audit.Options{})[:n]
 }
 
 func TestAuditPages(t *testing.T) {
@@ -35,7 +35,7 @@ func TestAuditPages(t *testing.T) {
 		seen := map[uuid.UUID]bool{}
 		for _, limit := range []int{1, 7, 23, 100} {
 			clear(seen)
-			var filter admin.AuditOptions
+			var filter audit.Options
 			for page := f.trail(filter); len(page) > 0; page = f.trail(filter) {
 				page = page[:min(limit, len(page))]
 				for _, entry := range page {
@@ -63,16 +63,16 @@ func TestAuditFilters(t *testing.T) {
 		f := open(t, e)
 		f.notes(12)
 		for _, c := range []struct {
-			filter admin.AuditOptions
+			filter audit.Options
 			want   string
 		}{
-			{admin.AuditOptions{}, "[11 10 9 8 7 6 5 4 3 2 1 0]"},
-			{admin.AuditOptions{Actor: "a"}, "[10 8 6 4 2 0]"},
-			{admin.AuditOptions{Action: audit.Cancel}, "[10 7 4 1]"},
-			{admin.AuditOptions{Actor: "b", Action: audit.Cancel}, "[7 1]"},
-			{admin.AuditOptions{Actor: "A"}, "[]"},
-			{admin.AuditOptions{Actor: "%"}, "[]"},
-			{admin.AuditOptions{Action: "'"}, "[]"},
+			{audit.Options{}, "[11 10 9 8 7 6 5 4 3 2 1 0]"},
+			{audit.Options{Actor: "a"}, "[10 8 6 4 2 0]"},
+			{audit.Options{Action: audit.Cancel}, "[10 7 4 1]"},
+			{audit.Options{Actor: "b", Action: audit.Cancel}, "[7 1]"},
+			{audit.Options{Actor: "A"}, "[]"},
+			{audit.Options{Actor: "%"}, "[]"},
+			{audit.Options{Action: "'"}, "[]"},
 		} {
 			got := []string{}
 			for _, entry := range f.trail(c.filter) {
@@ -100,13 +100,13 @@ func TestAuditCleanUp(t *testing.T) {
 		if n, err := audit.CleanUp(f.ctx(), f.db.DB); n != 0 || err != nil {
 			t.Fatal(n, err)
 		}
-		if all := f.trail(admin.AuditOptions{}); len(all) != 3 {
+		if all := f.trail(audit.Options{}); len(all) != 3 {
 			t.Fatalf("left are %+v", all)
 		}
 		_, err := f.db.SQL.ExecContext(f.ctx(), "UPDATE "+table+" SET at = "+f.db.Earlier("at", 366*24*time.Hour))
 		f.check(err)
 		f.check(f.Internal(access.Key{}).CleanUp(f.ctx())) // the pawl's
-		if all := f.trail(admin.AuditOptions{}); len(all) != 0 {
+		if all := f.trail(audit.Options{}); len(all) != 0 {
 			t.Fatalf("left are %+v", all)
 		}
 	})
@@ -134,7 +134,7 @@ func TestAuditConcurrently(t *testing.T) {
 		}
 		busy.Wait()
 		var noted int64
-		for _, entry := range f.trail(admin.AuditOptions{Action: audit.Redrive}) {
+		for _, entry := range f.trail(audit.Options{Action: audit.Redrive}) {
 			i, err := strconv.Atoi(entry.Actor)
 			f.check(err)
 			if entry.Count != sums[i] {

@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/job"
@@ -32,17 +31,17 @@ func TestAuditRoutines(t *testing.T) {
 			{f.db.Call("limit_set", "'topic'", "'t'", "5"), "limit", "topic t"},
 			{f.db.Call("limit_remove", "'topic'", "'t'"), "unlimit", "topic t"},
 		} {
-			before := len(f.trail(admin.AuditOptions{}))
+			before := len(f.trail(audit.Options{}))
 			tx := f.db.Begin(t)
 			_, err := tx.ExecContext(f.ctx(), c.call)
 			f.check(err)
 			f.check(tx.Rollback())
-			if n := len(f.trail(admin.AuditOptions{})); n != before {
+			if n := len(f.trail(audit.Options{})); n != before {
 				t.Errorf("%s: rolled back, and noted", c.call)
 			}
 			_, err = f.db.SQL.ExecContext(f.ctx(), c.call)
 			f.check(err)
-			all := f.trail(admin.AuditOptions{})
+			all := f.trail(audit.Options{})
 			if got := all[0]; len(all) != before+1 || got.Action != c.action || got.Target != c.target || got.Actor != role || got.Count != 1 {
 				t.Errorf("%s: %d entries more, the last is %+v", c.call, len(all)-before, got)
 			}
@@ -51,7 +50,7 @@ func TestAuditRoutines(t *testing.T) {
 			}
 			_, err = f.db.SQL.ExecContext(f.ctx(), c.call)
 			f.check(err)
-			if n := len(f.trail(admin.AuditOptions{})); n != before+1 {
+			if n := len(f.trail(audit.Options{})); n != before+1 {
 				t.Errorf("%s: what changed nothing was noted", c.call)
 			}
 		}

@@ -37,9 +37,9 @@ func (f *fixture) failed(n int) []outbox.Position {
 }
 
 // only insists on a single entry.
-func (f *fixture) only(action string, n int64) admin.Entry {
+func (f *fixture) only(action string, n int64) audit.Entry {
 	f.t.Helper()
-	all := f.trail(admin.AuditOptions{Action: action})
+	all := f.trail(audit.Options{Action: action})
 	if len(all) != 1 || all[0].Count != n || all[0].Action != action {
 		f.t.Fatalf("the trail has %+v, want one %s of %d", all, action, n)
 	}
@@ -68,7 +68,7 @@ func TestAuditActions(t *testing.T) {
 			f.check(err)
 		}
 		var got []string
-		for _, entry := range f.trail(admin.AuditOptions{}) {
+		for _, entry := range f.trail(audit.Options{}) {
 			got = append(got, fmt.Sprintf("%s %d %s", entry.Action, entry.Count, entry.Target))
 			if entry.Actor != "alice@ops" || entry.ID == uuid.Nil || entry.At.Before(before) || entry.At.Location() != time.UTC {
 				t.Errorf("%+v", entry)
@@ -107,14 +107,14 @@ func TestAuditOfNothing(t *testing.T) {
 			}
 		}
 		f.resumes(false, admin.Topic, "p")
-		if all := f.trail(admin.AuditOptions{}); len(all) != 0 {
+		if all := f.trail(audit.Options{}); len(all) != 0 {
 			t.Fatalf("nothing changed, and there is %+v", all)
 		}
 		f.failed(2)
 		if n, err := f.Outbox.CountFailed(f.ctx(), outbox.FailedFilter{}); n != 2 || err != nil {
 			t.Fatal(n, err)
 		}
-		if all := f.trail(admin.AuditOptions{}); len(all) != 0 {
+		if all := f.trail(audit.Options{}); len(all) != 0 {
 			t.Fatalf("somebody counted, and there is %+v", all)
 		}
 	})
@@ -183,14 +183,14 @@ func TestAuditWithTheChange(t *testing.T) {
 		changes, acts := f.changes(spoiling), f.acts(spoiling)
 		before, err := f.Outbox.Count(f.ctx())
 		f.check(err)
-		notes := len(f.trail(admin.AuditOptions{}))
+		notes := len(f.trail(audit.Options{}))
 		for op, change := range changes {
 			bad.op = op
 			if err := change(); err == nil {
 				t.Errorf("%s: no error", op)
 			}
 			f.counts(before)
-			if all := f.trail(admin.AuditOptions{}); len(all) != notes {
+			if all := f.trail(audit.Options{}); len(all) != notes {
 				t.Errorf("%s failed and left %+v", op, all[:len(all)-notes])
 			}
 			if all := f.paused(); len(all) != 2 || all[0].Ending || all[1].Ending {
@@ -200,7 +200,7 @@ func TestAuditWithTheChange(t *testing.T) {
 		for _, a := range acts {
 			bad.op = a.name
 			state := a.state()
-			if err := a.do(f.ctx()); err == nil || a.state() != state || len(f.trail(admin.AuditOptions{})) != notes {
+			if err := a.do(f.ctx()); err == nil || a.state() != state || len(f.trail(audit.Options{})) != notes {
 				t.Errorf("%s: %v, and it was %s and is %s", a.name, err, state, a.state())
 			}
 		}
@@ -270,18 +270,18 @@ func TestAuditActors(t *testing.T) {
 			if all := f.paused(); all[0].Actor != want {
 				t.Errorf("paused by %q, want %q", all[0].Actor, want)
 			}
-			if got := f.trail(admin.AuditOptions{})[0].Actor; got != want {
+			if got := f.trail(audit.Options{})[0].Actor; got != want {
 				t.Errorf("noted as %q, want %q", got, want)
 			}
 			f.resume(admin.Topic, "p")
-			if got := f.trail(admin.AuditOptions{})[0].Actor; got != self {
+			if got := f.trail(audit.Options{})[0].Actor; got != self {
 				t.Errorf("resumed by %q, want %q", got, self)
 			}
 		}
 		inner := admin.WithActor(admin.WithActor(f.ctx(), "outer"), "inner")
 		_, err := f.Admin.Pause(inner, admin.Topic, "p", "")
 		f.check(err)
-		if got := f.trail(admin.AuditOptions{})[0].Actor; got != "inner" {
+		if got := f.trail(audit.Options{})[0].Actor; got != "inner" {
 			t.Errorf("noted as %q", got)
 		}
 	})
@@ -293,7 +293,7 @@ func TestAuditTexts(t *testing.T) {
 		f := open(t, e)
 		for _, name := range odd() {
 			f.pause(admin.Topic, name)
-			if got := f.trail(admin.AuditOptions{})[0].Target; got != "topic "+name {
+			if got := f.trail(audit.Options{})[0].Target; got != "topic "+name {
 				t.Errorf("noted %q of %q", got, name)
 			}
 		}
@@ -309,7 +309,7 @@ func TestAuditTexts(t *testing.T) {
 		if b, err := f.Outbox.Redrive(f.ctx(), outbox.FailedFilter{Error: kept}); b.Changed != 1 || err != nil {
 			t.Fatal(b.Changed, err)
 		}
-		got := f.trail(admin.AuditOptions{})[0].Target
+		got := f.trail(audit.Options{})[0].Target
 		if runes := []rune(got); len(runes) > 1000 || !strings.HasPrefix(got, `failed messages with error "日`) {
 			t.Errorf("noted %d characters: %q", len(runes), got)
 		}

@@ -9,29 +9,24 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 )
-
-// ExamineOptions configure an examination. The zero value is right for most.
-type ExamineOptions struct {
-	// Timeout bounds each check. Default 5 s.
-	Timeout time.Duration
-	// Fix repairs what can be repaired: see health.Finding.Fixable. Then all joins and all messages
-	// are read, page by page, and Timeout bounds each page.
-	Fix bool
-	// Limits are from when on something is worth a warning.
-	Limits health.Limits
-}
 
 const defaultTimeout = 5 * time.Second
 
 // Examine makes every check of docs/doctor.md, one after another: is the schema whole, do
 // the settings keep what was committed, does anybody hold snapshots open, do workers run,
 // do joins count right? Each check finds something, be it that all is well; one that fails
-// or takes longer than Timeout becomes a finding of its own. A database that cannot be
+// or takes longer than 5 s becomes a finding of its own. A database that cannot be
 // reached is examined no further. The cost does not grow with the tables, except that a
-// SQLite file is read from end to end, as far as Timeout allows.
-func (a *Admin) Examine(ctx context.Context, o ExamineOptions) health.Report {
+// SQLite file is read from end to end, as far as these seconds allow.
+func (a *Admin) Examine(ctx context.Context) health.Report {
+	return a.ExamineWith(ctx, access.Key{}, engine.ExamineOptions{})
+}
+
+// ExamineWith is Examine with options. Programs cannot name its second parameter.
+func (a *Admin) ExamineWith(ctx context.Context, _ access.Key, o engine.ExamineOptions) health.Report {
 	if o.Timeout <= 0 {
 		o.Timeout = defaultTimeout
 	}
@@ -49,7 +44,7 @@ func (a *Admin) Examine(ctx context.Context, o ExamineOptions) health.Report {
 // examination is one database being examined.
 type examination struct {
 	db   engine.DB
-	opts ExamineOptions
+	opts engine.ExamineOptions
 	now  func() time.Time // this program's clock
 	// schema is what is wrong with the schema: other checks, which then find no table,
 	// do not report it again.

@@ -8,8 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/test/parts"
 )
@@ -20,7 +21,7 @@ func TestExamineHealthy(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
 		// Other tests have connections to the server, too.
-		findings := f.examine(admin.ExamineOptions{Timeout: time.Minute, Limits: health.Limits{Connections: 1000}})
+		findings := f.examine(engine.ExamineOptions{Timeout: time.Minute, Limits: engine.ExamineLimits{Connections: 1000}})
 		for _, check := range []string{"connection", "schema", "clock", "writable", "objects", "claims", "schedule", "inbox", "leases", "places", "joins"} {
 			wantOK(t, findings, check)
 		}
@@ -41,7 +42,7 @@ func TestExamineUnreachable(t *testing.T) {
 		f := openExamine(t, e)
 		db := f.db.Another(t)
 		f.check(db.Close())
-		findings := parts.NewAdmin(db).Examine(f.ctx(), admin.ExamineOptions{}).Findings
+		findings := parts.NewAdmin(db).Examine(f.ctx()).Findings
 		if len(findings) != 1 || findings[0].Code != "connection" {
 			t.Errorf("%+v", findings)
 		}
@@ -127,7 +128,7 @@ func TestExamineClock(t *testing.T) {
 		for apart, way := range map[time.Duration]string{90 * time.Second: "behind", -90 * time.Second: "ahead"} {
 			a := f.admin()
 			a.SetNow(func() time.Time { return time.Now().Add(apart) })
-			wantFinding(t, a.Examine(f.ctx(), admin.ExamineOptions{Timeout: time.Minute}).Findings, "clock", health.Warning, way, "NTP")
+			wantFinding(t, a.ExamineWith(f.ctx(), access.Key{}, engine.ExamineOptions{Timeout: time.Minute}).Findings, "clock", health.Warning, way, "NTP")
 		}
 		wantOK(t, f.examine(), "clock")
 	})
@@ -148,12 +149,12 @@ func TestExamineHangingCheck(t *testing.T) {
 			check = "inbox"
 		}
 		limit := 2 * time.Second
-		findings := f.examine(admin.ExamineOptions{Timeout: limit})
+		findings := f.examine(engine.ExamineOptions{Timeout: limit})
 		if slices.ContainsFunc(findings, func(found health.Finding) bool {
 			return found.Level != health.OK && slices.Contains([]string{"connection", "schema", "joins"}, found.Code)
 		}) {
 			limit = 15 * time.Second // a busy machine may need it
-			findings = f.examine(admin.ExamineOptions{Timeout: limit})
+			findings = f.examine(engine.ExamineOptions{Timeout: limit})
 		}
 		wantFinding(t, findings, check, health.Warning, "within "+limit.String(), "")
 		wantOK(t, findings, "schema")

@@ -12,6 +12,8 @@ import (
 
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/worker"
@@ -47,13 +49,13 @@ func (f *examineFixture) check(err error) {
 func (f *examineFixture) admin() *admin.Admin { return parts.NewAdmin(f.db.DB) }
 
 // examine examines the database, with a long timeout.
-func (f *examineFixture) examine(opts ...admin.ExamineOptions) []health.Finding {
+func (f *examineFixture) examine(opts ...engine.ExamineOptions) []health.Finding {
 	f.t.Helper()
-	o := admin.ExamineOptions{Timeout: time.Minute}
+	o := engine.ExamineOptions{Timeout: time.Minute}
 	if len(opts) > 0 {
 		o = opts[0]
 	}
-	return f.admin().Examine(f.ctx(), o).Findings
+	return f.admin().ExamineWith(f.ctx(), access.Key{}, o).Findings
 }
 
 // worstOf returns the worst finding of a check.

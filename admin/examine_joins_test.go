@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
@@ -90,7 +90,7 @@ func (f *examineFixture) repair(evidence string) {
 	f.withoutTrail()
 	wantFinding(f.t, f.examine(), "joins", health.Problem, evidence, "")
 	before := f.noted("counters of joins")
-	wantFinding(f.t, f.examine(admin.ExamineOptions{Fix: true, Timeout: time.Minute}), "joins", health.Note, "repaired 1 joins", "")
+	wantFinding(f.t, f.examine(engine.ExamineOptions{Fix: true, Timeout: time.Minute}), "joins", health.Note, "repaired 1 joins", "")
 	wantOK(f.t, f.examine(), "joins")
 	if n := f.noted("counters of joins") - before; n != 1 {
 		f.t.Errorf("%d repaired joins are noted", n)
@@ -102,14 +102,14 @@ func (f *examineFixture) repair(evidence string) {
 func (f *examineFixture) withoutTrail() {
 	f.t.Helper()
 	f.db.Rename(f.t, "audit_trail", "elsewhere")
-	f.admin().Examine(f.ctx(), admin.ExamineOptions{Fix: true, Timeout: time.Minute})
+	f.admin().ExamineWith(f.ctx(), access.Key{}, engine.ExamineOptions{Fix: true, Timeout: time.Minute})
 	f.db.Rename(f.t, "elsewhere", "audit_trail")
 }
 
 // noted is how much the doctor mended of something, by the audit trail.
 func (f *examineFixture) noted(target string) (n int64) {
 	f.t.Helper()
-	list, err := engine.Collect(f.admin().Audit(f.ctx(), admin.AuditOptions{Action: audit.Fix}), 100)
+	list, err := engine.Collect(audit.List(f.ctx(), f.db, audit.Options{Action: audit.Fix}), 100)
 	f.check(err)
 	for _, e := range list {
 		if e.Target == target {
@@ -241,7 +241,7 @@ func TestExamineJoinsTooManyMembers(t *testing.T) {
 		f.exec("UPDATE {outbox_join} SET expected_steps = 1, completed_steps = 0")
 		f.exec("UPDATE {outbox_join_member} SET status = 1")
 		for _, fix := range []bool{false, true} {
-			found := wantFinding(t, f.examine(admin.ExamineOptions{Fix: fix, Timeout: time.Minute}), "joins", health.Problem, "its members 2 and 0", "by hand")
+			found := wantFinding(t, f.examine(engine.ExamineOptions{Fix: fix, Timeout: time.Minute}), "joins", health.Problem, "its members 2 and 0", "by hand")
 			if found.Fixable {
 				t.Errorf("fixable: %+v", found)
 			}
@@ -264,7 +264,7 @@ func TestExamineJoinsPages(t *testing.T) {
 		wantFinding(t, f.examine(), "joins", health.OK, "250 joins agree", "")
 		f.exec("UPDATE {outbox_join} SET completed_steps = 1")
 		wantFinding(t, f.examine(), "joins", health.Problem, "250 of 250 joins disagree", "pawl doctor --fix")
-		wantFinding(t, f.examine(admin.ExamineOptions{Fix: true, Timeout: time.Minute}), "joins", health.Note, "repaired 250 joins", "")
+		wantFinding(t, f.examine(engine.ExamineOptions{Fix: true, Timeout: time.Minute}), "joins", health.Note, "repaired 250 joins", "")
 		wantOK(t, f.examine(), "joins")
 		if n := f.noted("counters of joins"); n != 250 {
 			t.Errorf("%d repaired joins are noted", n)
@@ -285,7 +285,7 @@ func TestExamineJoinsParkedWaits(t *testing.T) {
 		wantFinding(t, f.examine(), "joins", health.Problem, "1 joins are over, and their waits are parked: "+id.String(), "pawl doctor --fix")
 		f.withoutTrail()
 		f.wantSent("next", 0)
-		wantFinding(t, f.examine(admin.ExamineOptions{Fix: true, Timeout: time.Minute}), "joins", health.Note, "woke the waits of 1 joins", "")
+		wantFinding(t, f.examine(engine.ExamineOptions{Fix: true, Timeout: time.Minute}), "joins", health.Note, "woke the waits of 1 joins", "")
 		wantOK(t, f.examine(), "joins")
 		f.wantSent("next", 1)
 		if n := f.noted("counters of joins"); n != 1 {
@@ -319,7 +319,7 @@ func TestExamineJoinsRepairWaitsForAStep(t *testing.T) {
 		waits := f.db.Blocks(t, tx)
 		mended := make(chan health.Finding, 1)
 		go func() {
-			mended <- worstOf(t, f.examine(admin.ExamineOptions{Fix: true, Timeout: time.Minute}), "joins")
+			mended <- worstOf(t, f.examine(engine.ExamineOptions{Fix: true, Timeout: time.Minute}), "joins")
 		}()
 		dbtest.Until(t, "the doctor waits", waits)
 		f.check(tx.Commit())
@@ -381,7 +381,7 @@ func TestExamineJoinsRepairedWhileWorkersRun(t *testing.T) {
 						over = true // once more
 					default:
 					}
-					found := worstOf(t, f.admin().Examine(f.ctx(), admin.ExamineOptions{Fix: true, Timeout: time.Minute}).Findings, "joins")
+					found := worstOf(t, f.admin().ExamineWith(f.ctx(), access.Key{}, engine.ExamineOptions{Fix: true, Timeout: time.Minute}).Findings, "joins")
 					if found.Level > health.Note {
 						t.Errorf("%+v", found)
 					}

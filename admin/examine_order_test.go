@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -143,7 +143,7 @@ func (f *examineFixture) fixed(evidence string) {
 	f.withoutTrail()
 	wantFinding(f.t, f.examine(), "order", health.Problem, evidence, "")
 	before := f.noted("lines of ordering keys")
-	wantFinding(f.t, f.examine(admin.ExamineOptions{Fix: true, Timeout: time.Minute}), "order", health.Note, "", "")
+	wantFinding(f.t, f.examine(engine.ExamineOptions{Fix: true, Timeout: time.Minute}), "order", health.Note, "", "")
 	wantOK(f.t, f.examine(), "order")
 	if n := f.noted("lines of ordering keys") - before; n != 1 {
 		f.t.Errorf("%d repairs are noted", n)
@@ -168,7 +168,7 @@ func TestExamineOrderHeld(t *testing.T) {
 		})
 		cancel()
 		f.check(<-ended)
-		for _, o := range []admin.ExamineOptions{{}, {Fix: true, Timeout: time.Minute}} {
+		for _, o := range []engine.ExamineOptions{{}, {Fix: true, Timeout: time.Minute}} {
 			found := wantFinding(t, f.examine(o), "order", health.Warning, `1 ordering keys are held by messages that failed for good, "k" the longest, for `, "pawl retry "+m.ID.String()+", or give it up: pawl discard "+m.ID.String())
 			if found.Fixable {
 				t.Error("fixable")

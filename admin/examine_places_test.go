@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
@@ -76,7 +75,7 @@ func TestExamineFixesMessagesInNoPlace(t *testing.T) {
 		f.exec(fmt.Sprintf("DELETE FROM {outbox_claim} WHERE lo = %d", lost["claimed"]))
 		wantOK(t, f.examine(), "places")
 
-		fix := admin.ExamineOptions{Fix: true, Timeout: time.Minute}
+		fix := engine.ExamineOptions{Fix: true, Timeout: time.Minute}
 		wantFinding(t, f.examine(fix), "places", health.Note, fmt.Sprintf("3 messages that were in no place are ready again: ids %d, %d, %d", lost["ready"], lost["retried"], lost["claimed"]), "report")
 		wantFinding(t, f.examine(fix), "places", health.OK, "every message is in a place", "")
 		msgs, err := f.box.WorkQueue("").Claim(f.ctx(), outbox.NewOwnerToken(), time.Hour, 10)
@@ -131,7 +130,7 @@ func TestExamineFixesMessagesInNoPlaceAsTheyWere(t *testing.T) {
 		_, err = f.box.Enqueue(f.ctx(), outbox.Message{Topic: "later", Due: time.Now().Add(time.Hour)})
 		f.check(err)
 		f.exec("DELETE FROM {outbox_ready}")
-		wantFinding(t, f.examine(admin.ExamineOptions{Fix: true, Timeout: time.Minute}), "places", health.Note, "3 messages that were in no place are ready again", "")
+		wantFinding(t, f.examine(engine.ExamineOptions{Fix: true, Timeout: time.Minute}), "places", health.Note, "3 messages that were in no place are ready again", "")
 		f.inOrder("a1", "a2")
 		if _, msgs := f.claimAll(); len(msgs) > 0 {
 			t.Errorf("claimed %q before it is due", msgs[0].Topic)

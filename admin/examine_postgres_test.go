@@ -10,8 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/test/dbtest"
@@ -74,10 +74,10 @@ func (p *pg) flush() {
 	p.exec("DO $$ BEGIN PERFORM pg_stat_force_next_flush(); EXCEPTION WHEN undefined_function THEN NULL; END $$")
 }
 
-func (p *pg) examine(l health.Limits) []health.Finding { return examine(p.t, p.DB, l) }
+func (p *pg) examine(l engine.ExamineLimits) []health.Finding { return examine(p.t, p.DB, l) }
 
-func examine(t *testing.T, db engine.DB, l health.Limits) []health.Finding {
-	return parts.NewAdmin(db).Examine(t.Context(), admin.ExamineOptions{Timeout: time.Minute, Limits: l}).Findings
+func examine(t *testing.T, db engine.DB, l engine.ExamineLimits) []health.Finding {
+	return parts.NewAdmin(db).ExamineWith(t.Context(), access.Key{}, engine.ExamineOptions{Timeout: time.Minute, Limits: l}).Findings
 }
 
 // find returns the evidence and next step of what is worse than ok.
@@ -95,11 +95,11 @@ func find(findings []health.Finding, check string) string {
 func TestExaminePostgresSettingsOfTheSession(t *testing.T) {
 	t.Parallel()
 	p := onPostgres(t, testpg.URL(t), "d_settings", postgres.Options{RelaxedAck: true})
-	before := p.examine(health.Limits{})
+	before := p.examine(engine.ExamineLimits{})
 	if text := find(before, "durability"); !strings.Contains(text, "RelaxedAck") || strings.Contains(text, "synchronous_commit") {
 		t.Errorf("before: %s", text)
 	}
-	findings := examine(t, p.open(postgres.Options{}, p.server, "synchronous_commit=off", "default_transaction_isolation=serializable"), health.Limits{})
+	findings := examine(t, p.open(postgres.Options{}, p.server, "synchronous_commit=off", "default_transaction_isolation=serializable"), engine.ExamineLimits{})
 	if text := find(findings, "durability"); !strings.Contains(text, "synchronous_commit = off (from: client)") || !strings.Contains(text, "RESET synchronous_commit") {
 		t.Errorf("durability: %s", text)
 	}
@@ -114,7 +114,7 @@ func TestExaminePostgresSettingsOfTheSession(t *testing.T) {
 	}
 	u.User = url.User("d_hasty")
 	hasty := p.open(postgres.Options{}, u.String())
-	findings = examine(t, hasty, health.Limits{Connections: 10})
+	findings = examine(t, hasty, engine.ExamineLimits{Connections: 10})
 	if text := find(findings, "durability"); !strings.Contains(text, "synchronous_commit = off (from: user)") {
 		t.Errorf("of the role: %s", text)
 	}
@@ -127,7 +127,7 @@ func TestExaminePostgresSettingsOfTheSession(t *testing.T) {
 func TestExaminePostgresThatCannotBeWrittenTo(t *testing.T) {
 	t.Parallel()
 	p := onPostgres(t, testpg.URL(t), "d_readonly", postgres.Options{}, "default_transaction_read_only=on")
-	findings := p.examine(health.Limits{})
+	findings := p.examine(engine.ExamineLimits{})
 	wantFinding(t, findings, "writable", health.Problem, "read-only", "primary")
 	wantFinding(t, findings, "server", health.Problem, "default_transaction_read_only = on", "ALTER ROLE")
 	wantOK(t, findings, "joins")
@@ -136,9 +136,9 @@ func TestExaminePostgresThatCannotBeWrittenTo(t *testing.T) {
 func TestExaminePostgresTables(t *testing.T) {
 	t.Parallel()
 	p := onPostgres(t, testpg.URL(t), "d_tables", postgres.Options{})
-	wantOK(t, p.examine(health.Limits{}), "vacuum")
+	wantOK(t, p.examine(engine.ExamineLimits{}), "vacuum")
 	p.exec("ALTER TABLE pawl.outbox_ready SET (autovacuum_enabled = off)")
-	f := wantFinding(t, p.examine(health.Limits{}), "vacuum", health.Warning, "switched off for table outbox_ready", "RESET (autovacuum_enabled)")
+	f := wantFinding(t, p.examine(engine.ExamineLimits{}), "vacuum", health.Warning, "switched off for table outbox_ready", "RESET (autovacuum_enabled)")
 	p.exec(f.NextStep)
 
 	p.exec("ALTER TABLE pawl.inbox SET (autovacuum_enabled = off)")
@@ -146,20 +146,20 @@ func TestExaminePostgresTables(t *testing.T) {
 	p.exec("DELETE FROM pawl.inbox")
 	p.flush()
 	dbtest.Until(t, "the statistics know", func() bool {
-		found := find(p.examine(health.Limits{DeadRows: 400}), "vacuum")
+		found := find(p.examine(engine.ExamineLimits{DeadRows: 400}), "vacuum")
 		return strings.Contains(found, `table inbox has `) && strings.Contains(found, `dead rows and 0 live ones, never vacuumed -> See`)
 	})
 	dbtest.Until(t, "a vacuum has removed them", func() bool {
 		// Again and again: it leaves what the snapshots of other tests may still see.
 		p.exec("VACUUM pawl.inbox")
 		p.flush()
-		return !strings.Contains(find(p.examine(health.Limits{DeadRows: 400}), "vacuum"), "dead rows")
+		return !strings.Contains(find(p.examine(engine.ExamineLimits{DeadRows: 400}), "vacuum"), "dead rows")
 	})
 	p.exec("ALTER TABLE pawl.inbox RESET (autovacuum_enabled)")
-	wantOK(t, p.examine(health.Limits{DeadRows: 400}), "vacuum")
+	wantOK(t, p.examine(engine.ExamineLimits{DeadRows: 400}), "vacuum")
 
 	p.exec("ALTER TABLE pawl.lease SET UNLOGGED")
-	if text := find(p.examine(health.Limits{}), "durability"); !strings.Contains(text, `table lease is unlogged: a crash empties it -> ALTER TABLE "d_tables"."lease" SET LOGGED`) {
+	if text := find(p.examine(engine.ExamineLimits{}), "durability"); !strings.Contains(text, `table lease is unlogged: a crash empties it -> ALTER TABLE "d_tables"."lease" SET LOGGED`) {
 		t.Errorf("durability: %s", text)
 	}
 }
@@ -168,13 +168,13 @@ func TestExaminePostgresObjects(t *testing.T) {
 	t.Parallel()
 	p := onPostgres(t, testpg.URL(t), "d_objects", postgres.Options{})
 	p.exec(`UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'pawl.outbox_join_member_id_idx'::regclass`)
-	wantFinding(t, p.examine(health.Limits{}), "objects", health.Problem, "invalid index: CREATE INDEX ON pawl.outbox_join_member USING btree (id)", "Drop it")
+	wantFinding(t, p.examine(engine.ExamineLimits{}), "objects", health.Problem, "invalid index: CREATE INDEX ON pawl.outbox_join_member USING btree (id)", "Drop it")
 	p.exec(`REINDEX INDEX pawl.outbox_join_member_id_idx`)
-	wantOK(t, p.examine(health.Limits{}), "objects")
+	wantOK(t, p.examine(engine.ExamineLimits{}), "objects")
 	p.exec(`CREATE OR REPLACE FUNCTION pawl.check_blank(p_value text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN false; END $$`)
-	wantFinding(t, p.examine(health.Limits{}), "objects", health.Problem, "missing or changed function: check_blank(text)", "by hand")
+	wantFinding(t, p.examine(engine.ExamineLimits{}), "objects", health.Problem, "missing or changed function: check_blank(text)", "by hand")
 	p.exec(`DROP FUNCTION pawl.outbox_join_wake`)
-	if text := find(p.examine(health.Limits{}), "objects"); !strings.Contains(text, "outbox_join_wake(_uuid)") {
+	if text := find(p.examine(engine.ExamineLimits{}), "objects"); !strings.Contains(text, "outbox_join_wake(_uuid)") {
 		t.Errorf("objects: %s", text)
 	}
 }
@@ -182,7 +182,7 @@ func TestExaminePostgresObjects(t *testing.T) {
 func TestExaminePostgresSnapshots(t *testing.T) {
 	t.Parallel()
 	p := onPostgres(t, testpg.URL(t), "d_snapshots", postgres.Options{})
-	limits := health.Limits{Snapshot: time.Millisecond}
+	limits := engine.ExamineLimits{Snapshot: time.Millisecond}
 	other, err := pgx.Connect(t.Context(), testpg.With(p.server, "application_name=forgetful"))
 	if err != nil {
 		t.Fatal(err)
@@ -229,7 +229,7 @@ func TestExaminePostgresOfItsOwn(t *testing.T) {
 		}
 	}()
 	p := onPostgres(t, cluster.URL(), "pawl", postgres.Options{})
-	for _, f := range p.examine(health.Limits{}) {
+	for _, f := range p.examine(engine.ExamineLimits{}) {
 		if f.Level != health.OK {
 			t.Errorf("a server as it comes: %+v", f)
 		}
@@ -246,31 +246,31 @@ func TestExaminePostgresOfItsOwn(t *testing.T) {
 	} {
 		p.exec("ALTER SYSTEM SET " + c.set)
 		p.exec("SELECT pg_reload_conf()")
-		dbtest.Until(t, c.set+" is seen", func() bool { return find(p.examine(health.Limits{}), c.check) != "" })
-		wantFinding(t, p.examine(health.Limits{}), c.check, c.level, c.evidence, c.next)
+		dbtest.Until(t, c.set+" is seen", func() bool { return find(p.examine(engine.ExamineLimits{}), c.check) != "" })
+		wantFinding(t, p.examine(engine.ExamineLimits{}), c.check, c.level, c.evidence, c.next)
 		p.exec("ALTER SYSTEM RESET " + c.reset)
 		p.exec("SELECT pg_reload_conf()")
-		dbtest.Until(t, c.set+" is gone", func() bool { return find(p.examine(health.Limits{}), c.check) == "" })
+		dbtest.Until(t, c.set+" is gone", func() bool { return find(p.examine(engine.ExamineLimits{}), c.check) == "" })
 	}
 
-	old := health.Limits{Snapshot: time.Microsecond}
+	old := engine.ExamineLimits{Snapshot: time.Microsecond}
 	p.exec("BEGIN; UPDATE pawl.outbox_lane SET priority = priority; PREPARE TRANSACTION 'two-phase'")
 	if text := find(p.examine(old), "snapshots"); !strings.Contains(text, `transaction "two-phase" of "postgres" was prepared`) {
 		t.Errorf("prepared: %s", text)
 	}
 	p.exec("ROLLBACK PREPARED 'two-phase'")
 	p.exec("SELECT pg_create_physical_replication_slot('left_behind', true)")
-	f := wantFinding(t, p.examine(health.Limits{}), "snapshots", health.Warning, `nobody reads replication slot "left_behind"`, "pg_drop_replication_slot('left_behind')")
+	f := wantFinding(t, p.examine(engine.ExamineLimits{}), "snapshots", health.Warning, `nobody reads replication slot "left_behind"`, "pg_drop_replication_slot('left_behind')")
 	_, drop, _ := strings.Cut(f.NextStep, "or: ")
 	p.exec(drop)
-	wantOK(t, p.examine(health.Limits{}), "snapshots")
+	wantOK(t, p.examine(engine.ExamineLimits{}), "snapshots")
 
 	p.exec("CREATE ROLE d_app LOGIN")
 	p.exec("GRANT USAGE ON SCHEMA pawl TO d_app")
 	p.exec("GRANT ALL ON ALL TABLES IN SCHEMA pawl TO d_app")
 	p.exec("GRANT ALL ON ALL SEQUENCES IN SCHEMA pawl TO d_app")
 	app := p.open(postgres.Options{}, strings.Replace(p.server, "postgres@", "d_app@", 1))
-	for _, f := range examine(t, app, health.Limits{}) {
+	for _, f := range examine(t, app, engine.ExamineLimits{}) {
 		if f.Level > health.Note || f.Level == health.Note && (f.Code != "snapshots" || !strings.Contains(f.Summary, "do not show themselves")) {
 			t.Errorf("as a role without more rights than it needs: %+v", f)
 		}
@@ -283,14 +283,14 @@ func TestExaminePostgresOfItsOwn(t *testing.T) {
 func TestExaminePostgresBehindATransactionPooler(t *testing.T) {
 	t.Parallel()
 	p := onPostgres(t, testpg.URL(t), "d_pooler", postgres.Options{})
-	wantOK(t, p.examine(health.Limits{}), "pooler")
+	wantOK(t, p.examine(engine.ExamineLimits{}), "pooler")
 	behind := p.open(postgres.Options{}, proxytest.NewPooler(t, p.server).URL(p.server), "default_query_exec_mode=exec")
-	findings := examine(t, behind, health.Limits{})
+	findings := examine(t, behind, engine.ExamineLimits{})
 	wantFinding(t, findings, "pooler", health.Warning, "by the transaction", "pool_mode = session")
 	wantOK(t, findings, "schema")
 	wantOK(t, findings, "joins")
 	through := p.open(postgres.Options{}, proxytest.New(t, p.server).URL(p.server))
-	wantOK(t, examine(t, through, health.Limits{}), "pooler")
+	wantOK(t, examine(t, through, engine.ExamineLimits{}), "pooler")
 }
 
 // D-5: what is found never holds a password.
@@ -301,7 +301,7 @@ func TestExaminePostgresPasswordsStaySecret(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := parts.NewAdmin(db).Examine(t.Context(), admin.ExamineOptions{})
+		r := parts.NewAdmin(db).Examine(t.Context())
 		if text := fmt.Sprint(r); len(r.Findings) != 1 || r.Level != health.Problem || strings.Contains(text, "hunter2") {
 			t.Errorf("%s", text)
 		}
@@ -314,10 +314,10 @@ func TestExaminePostgresPasswordsStaySecret(t *testing.T) {
 func TestExaminePostgresPaths(t *testing.T) {
 	t.Parallel()
 	p := onPostgres(t, testpg.URL(t), "d_paths", postgres.Options{})
-	wantOK(t, p.examine(health.Limits{}), "paths")
+	wantOK(t, p.examine(engine.ExamineLimits{}), "paths")
 	p.exec("ALTER ROUTINE pawl.outbox_wake RESET search_path")
 	p.exec("GRANT EXECUTE ON ROUTINE pawl.audit_purge TO PUBLIC")
-	text := find(p.examine(health.Limits{}), "paths")
+	text := find(p.examine(engine.ExamineLimits{}), "paths")
 	for _, want := range []string{
 		"outbox_wake(text[]) does not set its search_path", "ALTER ROUTINE d_paths.outbox_wake(text[]) SET search_path = pg_catalog, pg_temp",
 		"d_paths.audit_purge(interval,integer) runs with the rights of ", "REVOKE EXECUTE ON ROUTINE d_paths.audit_purge(interval,integer) FROM PUBLIC",
@@ -328,7 +328,7 @@ func TestExaminePostgresPaths(t *testing.T) {
 	}
 	p.exec("ALTER ROUTINE d_paths.outbox_wake(text[]) SET search_path = pg_catalog, pg_temp")
 	p.exec("REVOKE EXECUTE ON ROUTINE d_paths.audit_purge(interval,integer) FROM PUBLIC")
-	wantOK(t, p.examine(health.Limits{}), "paths")
-	elsewhere := examine(t, p.open(postgres.Options{}, p.server, "search_path=public,pg_catalog"), health.Limits{})
+	wantOK(t, p.examine(engine.ExamineLimits{}), "paths")
+	elsewhere := examine(t, p.open(postgres.Options{}, p.server, "search_path=public,pg_catalog"), engine.ExamineLimits{})
 	wantFinding(t, elsewhere, "paths", health.Warning, "public before pg_catalog", "search_path")
 }

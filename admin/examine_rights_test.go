@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/test/nobody"
 )
@@ -28,11 +29,11 @@ func TestExamineSQLiteRights(t *testing.T) {
 		if err := os.Chmod(name, info.Mode()&^0o222); err != nil {
 			t.Fatal(err)
 		}
-		wantFinding(t, examine(t, db, health.Limits{}), "file", health.Problem, name+" cannot be written to", "right")
+		wantFinding(t, examine(t, db, engine.ExamineLimits{}), "file", health.Problem, name+" cannot be written to", "right")
 		if err := os.Chmod(name, info.Mode()); err != nil {
 			t.Fatal(err)
 		}
-		wantOK(t, examine(t, db, health.Limits{}), "file")
+		wantOK(t, examine(t, db, engine.ExamineLimits{}), "file")
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 )
@@ -51,10 +52,10 @@ func ownPool(t *testing.T, path, params string) *sqlite.DB {
 func TestExamineSQLiteSettings(t *testing.T) {
 	t.Parallel()
 	path, db := lite(t, sqlite.Options{})
-	wantOK(t, examine(t, db, health.Limits{}), "durability")
-	wantFinding(t, examine(t, dbtest.SQLiteAt(t, path, sqlite.Options{Relaxed: true}), health.Limits{}), "durability", health.Note, "synchronous = NORMAL", "Relaxed")
-	wantFinding(t, examine(t, ownPool(t, path, "_pragma=synchronous(1)"), health.Limits{}), "durability", health.Warning, "synchronous = NORMAL", "FULL")
-	wantFinding(t, examine(t, ownPool(t, path, "_pragma=synchronous(0)"), health.Limits{}), "durability", health.Problem, "synchronous = OFF", "FULL")
+	wantOK(t, examine(t, db, engine.ExamineLimits{}), "durability")
+	wantFinding(t, examine(t, dbtest.SQLiteAt(t, path, sqlite.Options{Relaxed: true}), engine.ExamineLimits{}), "durability", health.Note, "synchronous = NORMAL", "Relaxed")
+	wantFinding(t, examine(t, ownPool(t, path, "_pragma=synchronous(1)"), engine.ExamineLimits{}), "durability", health.Warning, "synchronous = NORMAL", "FULL")
+	wantFinding(t, examine(t, ownPool(t, path, "_pragma=synchronous(0)"), engine.ExamineLimits{}), "durability", health.Problem, "synchronous = OFF", "FULL")
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -62,28 +63,28 @@ func TestExamineSQLiteSettings(t *testing.T) {
 	if err := deleting.Close(); err != nil {
 		t.Fatal(err)
 	}
-	findings := examine(t, ownPool(t, other, "_pragma=journal_mode(DELETE)&_pragma=synchronous(2)"), health.Limits{})
+	findings := examine(t, ownPool(t, other, "_pragma=journal_mode(DELETE)&_pragma=synchronous(2)"), engine.ExamineLimits{})
 	wantFinding(t, findings, "durability", health.Warning, "journal_mode = delete", "WAL")
 }
 
 func TestExamineSQLiteThatCannotBeWrittenTo(t *testing.T) {
 	t.Parallel()
 	path, db := lite(t, sqlite.Options{})
-	wantOK(t, examine(t, db, health.Limits{}), "writable")
-	findings := examine(t, ownPool(t, path, "mode=ro"), health.Limits{})
+	wantOK(t, examine(t, db, engine.ExamineLimits{}), "writable")
+	findings := examine(t, ownPool(t, path, "mode=ro"), engine.ExamineLimits{})
 	wantFinding(t, findings, "writable", health.Problem, "readonly", "mode=ro")
 	wantOK(t, findings, "joins")
-	findings = examine(t, ownPool(t, path, "_pragma=query_only(1)"), health.Limits{})
+	findings = examine(t, ownPool(t, path, "_pragma=query_only(1)"), engine.ExamineLimits{})
 	wantFinding(t, findings, "writable", health.Problem, "readonly", "query_only")
 	wantFinding(t, findings, "file", health.Problem, "query_only = 1", "without")
-	wantOK(t, examine(t, db, health.Limits{}), "writable")
+	wantOK(t, examine(t, db, engine.ExamineLimits{}), "writable")
 }
 
 // What a reader still needs stays in the log.
 func TestExamineSQLiteReaderHoldsTheLog(t *testing.T) {
 	t.Parallel()
 	path, db := lite(t, sqlite.Options{})
-	limits := health.Limits{LogPages: 20}
+	limits := engine.ExamineLimits{LogPages: 20}
 	reader := ownPool(t, path, "").SQL()
 	tx, err := reader.BeginTx(t.Context(), &sql.TxOptions{ReadOnly: true})
 	if err != nil {
@@ -101,7 +102,7 @@ func TestExamineSQLiteReaderHoldsTheLog(t *testing.T) {
 		evidence += fmt.Sprintf("; readers: process %d", os.Getpid())
 	}
 	wantFinding(t, examine(t, db, limits), "log", health.Warning, evidence, "wal_checkpoint(TRUNCATE)")
-	wantOK(t, examine(t, db, health.Limits{}), "log")
+	wantOK(t, examine(t, db, engine.ExamineLimits{}), "log")
 	if err := tx.Rollback(); err != nil {
 		t.Fatal(err)
 	}
@@ -111,14 +112,14 @@ func TestExamineSQLiteReaderHoldsTheLog(t *testing.T) {
 func TestExamineSQLiteFile(t *testing.T) {
 	t.Parallel()
 	_, db := lite(t, sqlite.Options{})
-	wantOK(t, examine(t, db, health.Limits{}), "file")
-	wantFinding(t, examine(t, db, health.Limits{DiskFree: 1 << 62}), "file", health.Problem, " MB left", "Make room")
+	wantOK(t, examine(t, db, engine.ExamineLimits{}), "file")
+	wantFinding(t, examine(t, db, engine.ExamineLimits{DiskFree: 1 << 62}), "file", health.Problem, " MB left", "Make room")
 	execute(t, db, "CREATE TABLE big AS WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 300) SELECT i, randomblob(4000) FROM c")
-	wantOK(t, examine(t, db, health.Limits{FreePages: 100}), "file")
+	wantOK(t, examine(t, db, engine.ExamineLimits{FreePages: 100}), "file")
 	execute(t, db, "DROP TABLE big")
-	wantFinding(t, examine(t, db, health.Limits{FreePages: 100}), "file", health.Note, "pages are empty", "VACUUM")
+	wantFinding(t, examine(t, db, engine.ExamineLimits{FreePages: 100}), "file", health.Note, "pages are empty", "VACUUM")
 	execute(t, db, "VACUUM")
-	wantOK(t, examine(t, db, health.Limits{FreePages: 100}), "file")
+	wantOK(t, examine(t, db, engine.ExamineLimits{FreePages: 100}), "file")
 }
 
 // A file whose pages do not fit together is a problem, whatever else still works.
@@ -134,7 +135,7 @@ func TestExamineSQLiteCorruptFile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path, db := lite(t, sqlite.Options{})
 			execute(t, db, "INSERT INTO inbox (source, message_id, last_error, first_seen_utc, last_seen_utc) WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 2000) SELECT 's', i, 'e', 0, 0 FROM c")
-			wantOK(t, examine(t, db, health.Limits{}), "pages")
+			wantOK(t, examine(t, db, engine.ExamineLimits{}), "pages")
 			if err := db.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -150,7 +151,7 @@ func TestExamineSQLiteCorruptFile(t *testing.T) {
 			if err := file.Close(); err != nil {
 				t.Fatal(err)
 			}
-			wantFinding(t, examine(t, dbtest.SQLiteAt(t, path, sqlite.Options{}), health.Limits{}), "pages", health.Problem, "the file is corrupt: ", "backup")
+			wantFinding(t, examine(t, dbtest.SQLiteAt(t, path, sqlite.Options{}), engine.ExamineLimits{}), "pages", health.Problem, "the file is corrupt: ", "backup")
 		})
 	}
 }
@@ -161,7 +162,7 @@ func TestExamineSQLiteFileTooLargeForItsTime(t *testing.T) {
 	_, db := lite(t, sqlite.Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, one := range db.Examinations(health.Limits{}) {
+	for _, one := range db.Examinations(engine.ExamineLimits{}) {
 		if one.Name != "pages" {
 			continue
 		}
@@ -183,12 +184,12 @@ func TestExamineSQLiteObjects(t *testing.T) {
 	t.Parallel()
 	_, db := lite(t, sqlite.Options{Prefix: "p_"})
 	execute(t, db, "CREATE TABLE mine (x)") // not pawl's
-	wantOK(t, examine(t, db, health.Limits{}), "objects")
+	wantOK(t, examine(t, db, engine.ExamineLimits{}), "objects")
 	execute(t, db, "ALTER TABLE p_lease ADD COLUMN more TEXT")
-	wantFinding(t, examine(t, db, health.Limits{}), "objects", health.Problem, "table p_lease is not as pawl made it", "by hand")
+	wantFinding(t, examine(t, db, engine.ExamineLimits{}), "objects", health.Problem, "table p_lease is not as pawl made it", "by hand")
 	execute(t, db, "ALTER TABLE p_lease DROP COLUMN more")
 	execute(t, db, "DROP INDEX p_timer_key")
-	f := wantFinding(t, examine(t, db, health.Limits{}), "objects", health.Problem, "missing index p_timer_key", "CREATE UNIQUE INDEX")
+	f := wantFinding(t, examine(t, db, engine.ExamineLimits{}), "objects", health.Problem, "missing index p_timer_key", "CREATE UNIQUE INDEX")
 	execute(t, db, f.NextStep)
-	wantOK(t, examine(t, db, health.Limits{}), "objects")
+	wantOK(t, examine(t, db, engine.ExamineLimits{}), "objects")
 }

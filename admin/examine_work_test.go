@@ -6,10 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/activity"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/registry"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/test/parts"
@@ -59,12 +60,12 @@ func TestExamineLostQueue(t *testing.T) {
 		f.check(err)
 		f.exec("DELETE FROM {outbox_lane} WHERE queue = 'nobody''s'")
 		wantFinding(t, f.examine(), "queues", health.Problem, `1 messages wait in 1 queues that the database does not know, so that no worker claims them: of topics "mail"`, "Start a worker")
-		f.admin().Examine(f.ctx(), admin.ExamineOptions{Fix: true})
+		f.admin().ExamineWith(f.ctx(), access.Key{}, engine.ExamineOptions{Fix: true})
 		wantFinding(t, f.examine(), "queues", health.Problem, "1 messages wait", "Start a worker") // its name cannot be guessed
 		registry.New(f.db.DB, quiet(), activity.New()).Show(f.ctx(), registry.Self{Name: "mailer", Queues: []string{"nobody's"}})
 		f.withoutTrail()
 		wantFinding(t, f.examine(), "queues", health.Problem, "1 messages wait", "Start a worker")
-		f.admin().Examine(f.ctx(), admin.ExamineOptions{Fix: true})
+		f.admin().ExamineWith(f.ctx(), access.Key{}, engine.ExamineOptions{Fix: true})
 		wantOK(t, f.examine(), "queues")
 		if n := f.noted("queues that were lost"); n != 1 {
 			t.Errorf("%d queues are noted", n)

@@ -139,7 +139,7 @@ func (f *explainFixture) settled(n int64, err error) {
 // explain explains an id and insists on what holds it, in order.
 func (f *explainFixture) explain(id string, want ...string) *admin.Explanation {
 	f.t.Helper()
-	x, err := f.Explain(f.ctx(), id)
+	x, err := f.Admin.Explain(f.ctx(), id)
 	f.check(err)
 	f.reasons(x, want...)
 	return x

@@ -44,7 +44,7 @@ func TestExplainIDPosition(t *testing.T) {
 		f := openExplain(t, e)
 		f.enqueue(outbox.Message{})
 		id := f.enqueue(outbox.Message{Queue: "q"})
-		if x := f.explain(f.position(id), "no_worker"); x.ID != id.String() || x.Kind != admin.Message {
+		if x := f.explain(f.position(id), "no_worker"); x.ID != id.String() || x.Kind != "message" {
 			t.Errorf("explained %s %s, want %s", x.Kind, x.ID, id)
 		}
 		f.explain(strings.ToUpper(id.String()), "no_worker")
@@ -68,19 +68,19 @@ func TestExplainIDSeveral(t *testing.T) {
 		f.schedule(timer.Timer{Key: name, Due: f.now().Add(time.Hour)})
 		_, err := f.Inbox.AlreadyProcessed(f.ctx(), inbox.Key{Source: "shop", MessageID: "17"})
 		f.check(err)
-		x, err := f.Explain(f.ctx(), name)
+		x, err := f.Admin.Explain(f.ctx(), name)
 		f.check(err)
-		if got := kinds(x); !slices.Equal(got, []admin.Kind{admin.Timer, admin.Job, admin.Inbox}) {
+		if got := kinds(x); !slices.Equal(got, []admin.Kind{"timer", "job", "inbox"}) {
 			t.Errorf("found %q", got)
 		}
-		for _, k := range []admin.Kind{admin.Job, admin.Inbox, admin.Timer} {
-			x, err := f.Explain(f.ctx(), name, k)
+		for _, k := range []admin.Kind{"job", "inbox", "timer"} {
+			x, err := f.Admin.Explain(f.ctx(), name, k)
 			f.check(err)
 			if got := kinds(x); !slices.Equal(got, []admin.Kind{k}) {
 				t.Errorf("of kind %s: found %q", k, got)
 			}
 		}
-		_, err = f.Explain(f.ctx(), name, admin.Message, admin.Join, admin.Run)
+		_, err = f.Admin.Explain(f.ctx(), name, "message", "join", "run")
 		if !errors.Is(err, admin.ErrNotFound) || !strings.Contains(err.Error(), "no message, join or run goes by") {
 			t.Errorf("found %v", err)
 		}
@@ -98,9 +98,9 @@ func TestExplainIDSameUUID(t *testing.T) {
 		f.schedule(timer.Timer{Key: id.String(), Due: f.now().Add(-time.Hour)})
 		f.fire()
 		f.schedule(timer.Timer{Key: id.String(), Due: f.now().Add(time.Hour)})
-		x, err := f.Explain(f.ctx(), id.String())
+		x, err := f.Admin.Explain(f.ctx(), id.String())
 		f.check(err)
-		if got := kinds(x); !slices.Equal(got, []admin.Kind{admin.Timer, admin.Message, admin.Join}) {
+		if got := kinds(x); !slices.Equal(got, []admin.Kind{"timer", "message", "join"}) {
 			t.Errorf("found %q", got)
 		}
 		// A timer that fired is its message, but no join.
@@ -108,9 +108,9 @@ func TestExplainIDSameUUID(t *testing.T) {
 		f.fire()
 		_, err = f.Joins.Start(f.ctx(), join.Spec{ID: join.ID(fired), ExpectedSteps: 1})
 		f.check(err)
-		x, err = f.Explain(f.ctx(), fired.String())
+		x, err = f.Admin.Explain(f.ctx(), fired.String())
 		f.check(err)
-		if got := kinds(x); !slices.Equal(got, []admin.Kind{admin.Timer, admin.Join}) {
+		if got := kinds(x); !slices.Equal(got, []admin.Kind{"timer", "join"}) {
 			t.Errorf("found %q", got)
 		}
 	})
@@ -121,7 +121,7 @@ func TestExplainIDUnknown(t *testing.T) {
 		f := openExplain(t, e)
 		long := strings.Repeat("x", 1000)
 		for _, id := range []string{"42", "-1", "0198c9a0-5d7e-8a41-9c3f-000000000001", "report", "shop/17", "", "/", " ", long, long + "/" + long, strings.Repeat("/a", 300), "a\x00b", "\xff/\xff", "99999999999999999999"} {
-			_, err := f.Explain(f.ctx(), id)
+			_, err := f.Admin.Explain(f.ctx(), id)
 			if !errors.Is(err, admin.ErrNotFound) || !strings.Contains(err.Error(), "cleaned up") {
 				t.Errorf("%q: %v", id, err)
 			}
@@ -132,7 +132,7 @@ func TestExplainIDUnknown(t *testing.T) {
 func TestExplainIDUnknownKind(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
-		if _, err := f.Explain(f.ctx(), "1", "thing"); !errors.Is(err, engine.ErrInvalid) || !strings.Contains(err.Error(), "message, timer, job, run, join or inbox") {
+		if _, err := f.Admin.Explain(f.ctx(), "1", "thing"); !errors.Is(err, engine.ErrInvalid) || !strings.Contains(err.Error(), "message, timer, job, run, join or inbox") {
 			t.Error(err)
 		}
 	})

@@ -22,7 +22,7 @@ func (e *explainer) job(ctx context.Context, name string) (*Explanation, error) 
 	if err != nil {
 		return nil, err
 	}
-	x := &Explanation{Kind: Job, ID: j.Name, Facts: e.jobFacts(j)}
+	x := &Explanation{Kind: aJob, ID: j.Name, Facts: e.jobFacts(j)}
 	x.Finding = e.nextRun(j)
 	if x.Code != codeJobDisabled {
 		x.Also = e.laterBlockers(j)
@@ -31,7 +31,7 @@ func (e *explainer) job(ctx context.Context, name string) (*Explanation, error) 
 }
 
 func (e *explainer) removed(ctx context.Context, name string, last *job.Run) (*Explanation, error) {
-	x := &Explanation{Kind: Job, ID: name, Finding: blocker(codeJobRemoved, "There is no job of this name any more, only the history of one.", "pawl jobs runs "+engine.Quoted(name))}
+	x := &Explanation{Kind: aJob, ID: name, Finding: blocker(codeJobRemoved, "There is no job of this name any more, only the history of one.", "pawl jobs runs "+engine.Quoted(name))}
 	run, err := e.explainRun(ctx, last)
 	if err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ func (e *explainer) run(ctx context.Context, id job.RunID) (*Explanation, error)
 
 // explainRun explains a run and, as long as there is one, its message.
 func (e *explainer) explainRun(ctx context.Context, r *job.Run) (*Explanation, error) {
-	x := &Explanation{Kind: Run, ID: r.ID.String(), Facts: e.runFacts(r)}
+	x := &Explanation{Kind: aRun, ID: r.ID.String(), Facts: e.runFacts(r)}
 	if r.Status != job.Skipped && r.Status != job.Missed {
 		m, err := e.message(ctx, r.ID)
 		if err != nil && !absent(err) {

@@ -7,6 +7,7 @@ import (
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/internal/activity"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/inspect"
 	"github.com/bravellian/pawl/internal/registry"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/outbox"
@@ -44,7 +45,7 @@ func testLeasedForReal(t *testing.T, e dbtest.Engine) {
 		x = f.explain(id.String(), "leased")
 		return x.Facts.Get("worker_id") != nil
 	})
-	listed, err := f.Admin.Workers(f.ctx())
+	listed, err := inspect.ListWorkers(f.ctx(), f.db)
 	if err != nil || len(listed) != 1 {
 		t.Fatalf("listed %+v, %v", listed, err)
 	}

@@ -75,7 +75,7 @@ func (e *explainer) explainMessage(ctx context.Context, get func() (*outbox.Info
 }
 
 func (e *explainer) messageState(ctx context.Context, m *outbox.Info, p *place) (*Explanation, error) {
-	x := &Explanation{Kind: Message, ID: m.ID.String(), Facts: e.messageFacts(m, p)}
+	x := &Explanation{Kind: aMessage, ID: m.ID.String(), Facts: e.messageFacts(m, p)}
 	if err := e.addAttempts(ctx, &x.Facts, m); err != nil {
 		return nil, err
 	}

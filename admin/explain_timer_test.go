@@ -99,10 +99,10 @@ func TestExplainTimerFired(t *testing.T) {
 		if len(x.AlsoMatches) > 0 {
 			t.Errorf("said twice: %+v", x.AlsoMatches[0])
 		}
-		m, err := f.Explain(f.ctx(), id.String(), admin.Message)
+		m, err := f.Admin.Explain(f.ctx(), id.String(), "message")
 		f.check(err)
 		f.reasons(m, "no_worker")
-		if m.Kind != admin.Message {
+		if m.Kind != "message" {
 			t.Errorf("explained a %s", m.Kind)
 		}
 		owner, at := f.one()

@@ -13,6 +13,7 @@ import (
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/test/outboxtest"
@@ -226,9 +227,9 @@ func (f *fixture) paused() []admin.Pause {
 	return all
 }
 
-func (f *fixture) trail(filter admin.AuditOptions) []admin.Entry {
+func (f *fixture) trail(filter audit.Options) []audit.Entry {
 	f.t.Helper()
-	all, err := engine.Collect(f.Admin.Audit(f.ctx(), filter), 100)
+	all, err := engine.Collect(audit.List(f.ctx(), f.db, filter), 100)
 	f.check(err)
 	return all
 }

@@ -5,31 +5,14 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/throttle"
+	"github.com/bravellian/pawl/outbox"
 )
-
-// Limits bound the messages of a topic, of each topic of a pattern, or of a queue, in all processes that work on the database
-// together. At least one of Concurrency and Rate is set.
-type Limits struct {
-	// Concurrency is how many messages are claimed at once: with a handler, or waiting for one in a
-	// worker. At most 10 000; 0: any number.
-	Concurrency int `json:"concurrency,omitempty"`
-	// Rate is how many messages are claimed in each Period, at most 10 000 a second; 0: any number. A
-	// retry counts as one.
-	Rate int `json:"rate,omitempty"`
-	// Period is the time of Rate: default a second, at most a day.
-	Period time.Duration `json:"period,omitempty"`
-	// Burst is how many messages may be claimed at once when there were fewer before: in any time no
-	// more than Burst and what Rate gives in it. Default: what Rate gives in a fifth of a second, at
-	// least 1. With 1 a rate of many a second is not reached, because workers learn some
-	// milliseconds late that the next one may begin.
-	Burst int `json:"burst,omitempty"`
-}
 
 // Limit is the limit of a topic, each topic of a pattern, or a queue.
 type Limit struct {
 	Kind Kind   `json:"kind"` // Queue, Topic or EachTopic
 	Name string `json:"name"`
-	Limits
+	outbox.Limit
 	Since time.Time `json:"since,omitzero"`
 	// Actor is who set it.
 	Actor  string `json:"actor"`
@@ -56,8 +39,8 @@ type Limit struct {
 // to wait keep no other topic of their queue from being claimed. It waits for transactions that have
 // claimed under limits. reason is for people, at most 1000
 // characters. It returns pawl.ErrInvalid for another kind, a name that is empty or longer than 255
-// characters, a pattern that does not end in *, and Limits that are out of bounds.
-func (a *Admin) SetLimit(ctx context.Context, kind Kind, name string, l Limits, reason string) (bool, error) {
+// characters, a pattern that does not end in *, and a limit that is out of bounds.
+func (a *Admin) SetLimit(ctx context.Context, kind Kind, name string, l outbox.Limit, reason string) (bool, error) {
 	return a.limits.Set(ctx, throttle.Kind(kind), name, throttle.Bounds(l), reason)
 }
 
@@ -73,7 +56,7 @@ func (a *Admin) Limits(ctx context.Context) ([]Limit, error) {
 	var all []Limit
 	for _, l := range list {
 		all = append(all, Limit{
-			Kind: Kind(l.Kind), Name: l.Name, Limits: Limits(l.Bounds), Since: l.Since, Actor: l.Actor, Reason: l.Reason, Declared: l.Declared, Claimed: l.Claimed, Waiting: l.Waiting, Oldest: l.Oldest, Next: l.Next,
+			Kind: Kind(l.Kind), Name: l.Name, Limit: outbox.Limit(l.Bounds), Since: l.Since, Actor: l.Actor, Reason: l.Reason, Declared: l.Declared, Claimed: l.Claimed, Waiting: l.Waiting, Oldest: l.Oldest, Next: l.Next,
 		})
 	}
 	return all, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/outbox"
@@ -17,13 +18,13 @@ func TestExplainLimited(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		f.worker("w", "default", "t")
-		set := func(kind admin.Kind, name string, l admin.Limits) {
+		set := func(kind admin.Kind, name string, l outbox.Limit) {
 			t.Helper()
 			_, err := f.Admin.SetLimit(f.ctx(), kind, name, l, "")
 			f.check(err)
 		}
-		set(admin.Topic, "t", admin.Limits{Concurrency: 1})
-		set(admin.Topic, "u", admin.Limits{Concurrency: 1})
+		set(admin.Topic, "t", outbox.Limit{Concurrency: 1})
+		set(admin.Topic, "u", outbox.Limit{Concurrency: 1})
 		f.enqueue(outbox.Message{})
 		id := f.enqueue(outbox.Message{})
 		f.explain(id.String(), "queued")
@@ -31,7 +32,7 @@ func TestExplainLimited(t *testing.T) {
 		f.says(f.explain(id.String(), "limited"), `topic "t"`)
 		_, err := f.Admin.RemoveLimit(f.ctx(), admin.Topic, "t")
 		f.check(err)
-		set(admin.Queue, "default", admin.Limits{Rate: 1, Period: time.Hour})
+		set(admin.Queue, "default", outbox.Limit{Rate: 1, Period: time.Hour})
 		f.explain(id.String(), "queued")
 		f.one()
 		other := f.enqueue(outbox.Message{})
@@ -44,19 +45,19 @@ func TestLimits(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		ctx := admin.WithActor(f.ctx(), "alice")
-		want := admin.Limits{Concurrency: 5, Rate: 100, Period: time.Minute, Burst: 7}
+		want := outbox.Limit{Concurrency: 5, Rate: 100, Period: time.Minute, Burst: 7}
 		changed, err := f.Admin.SetLimit(ctx, admin.Topic, "t", want, "their API")
 		if f.check(err); !changed {
 			t.Error("not changed")
 		}
 		all, err := f.Admin.Limits(ctx)
 		f.check(err)
-		if len(all) != 1 || all[0].Kind != admin.Topic || all[0].Name != "t" || all[0].Limits != want || all[0].Actor != "alice" || all[0].Reason != "their API" || all[0].Since.IsZero() {
+		if len(all) != 1 || all[0].Kind != admin.Topic || all[0].Name != "t" || all[0].Limit != want || all[0].Actor != "alice" || all[0].Reason != "their API" || all[0].Since.IsZero() {
 			t.Errorf("%+v", all)
 		}
 		_, err = f.Admin.RemoveLimit(ctx, admin.Topic, "t")
 		f.check(err)
-		entries, err := engine.Collect(f.Admin.Audit(ctx, admin.AuditOptions{}), 100)
+		entries, err := engine.Collect(audit.List(ctx, f.db, audit.Options{}), 100)
 		f.check(err)
 		if len(entries) != 2 || entries[0].Action != "unlimit" || entries[1].Action != "limit" || entries[1].Target != "topic t" || entries[1].Reason != "their API" || entries[1].Count != 1 {
 			t.Errorf("%+v", entries)
@@ -69,7 +70,7 @@ func TestExplainLimitOfEachTopic(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		f.worker("w", "default", "call.a", "call.b")
-		_, err := f.Admin.SetLimit(f.ctx(), admin.EachTopic, "call.*", admin.Limits{Concurrency: 1}, "")
+		_, err := f.Admin.SetLimit(f.ctx(), admin.EachTopic, "call.*", outbox.Limit{Concurrency: 1}, "")
 		f.check(err)
 		f.enqueue(outbox.Message{Topic: "call.a"})
 		waits := f.enqueue(outbox.Message{Topic: "call.a"})
@@ -115,18 +116,18 @@ func TestLimitsSetInSQL(t *testing.T) {
 		f.one()
 		for _, c := range []struct {
 			args []string
-			want admin.Limits
+			want outbox.Limit
 		}{
-			{[]string{"1"}, admin.Limits{Concurrency: 1}},
-			{[]string{"NULL", "100"}, admin.Limits{Rate: 100}},
-			{[]string{"0", "100", "60"}, admin.Limits{Rate: 100, Period: time.Minute}},
-			{[]string{"7", "3", "0.001", "2"}, admin.Limits{Concurrency: 7, Rate: 3, Period: time.Millisecond, Burst: 2}},
+			{[]string{"1"}, outbox.Limit{Concurrency: 1}},
+			{[]string{"NULL", "100"}, outbox.Limit{Rate: 100}},
+			{[]string{"0", "100", "60"}, outbox.Limit{Rate: 100, Period: time.Minute}},
+			{[]string{"7", "3", "0.001", "2"}, outbox.Limit{Concurrency: 7, Rate: 3, Period: time.Millisecond, Burst: 2}},
 		} {
 			f.exec(f.db.Call("limit_set", append([]string{"'topic'", "'sql'"}, c.args...)...))
 			_, err := f.Admin.SetLimit(f.ctx(), admin.Topic, "go", c.want, "")
 			f.check(err)
 			all, err := f.Admin.Limits(f.ctx())
-			if f.check(err); len(all) != 2 || all[0].Limits != all[1].Limits {
+			if f.check(err); len(all) != 2 || all[0].Limit != all[1].Limit {
 				t.Errorf("%v: %+v", c.args, all)
 			}
 		}

@@ -40,8 +40,8 @@ func TestPauseRefused(t *testing.T) {
 		f.refused("kind", err)
 		_, err = f.Admin.Resume(ctx, "", "x")
 		f.refused("kind", err)
-		if len(f.paused()) != 0 || len(f.trail(admin.AuditOptions{})) != 0 {
-			t.Fatalf("what was refused left %v and %v", f.paused(), f.trail(admin.AuditOptions{}))
+		if len(f.paused()) != 0 || len(f.trail(audit.Options{})) != 0 {
+			t.Fatalf("what was refused left %v and %v", f.paused(), f.trail(audit.Options{}))
 		}
 	})
 }
@@ -81,10 +81,10 @@ func TestPauseList(t *testing.T) {
 		if all := f.paused(); len(all) != 2 || all[0].Name != "x" || all[1].Name != "y" {
 			t.Fatalf("left are %v", all)
 		}
-		if n := len(f.trail(admin.AuditOptions{Action: audit.Pause})); n != 4 {
+		if n := len(f.trail(audit.Options{Action: audit.Pause})); n != 4 {
 			t.Fatalf("%d pauses are noted, want 4: those that changed something", n)
 		}
-		if n := len(f.trail(admin.AuditOptions{Action: audit.Resume})); n != 2 {
+		if n := len(f.trail(audit.Options{Action: audit.Resume})); n != 2 {
 			t.Fatalf("%d resumptions are noted, want 2", n)
 		}
 	})

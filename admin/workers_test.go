@@ -14,18 +14,18 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/activity"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/inspect"
 	"github.com/bravellian/pawl/internal/registry"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/outbox"
 )
 
-func (f *fixture) workers() []admin.Worker {
+func (f *fixture) workers() []registry.Info {
 	f.t.Helper()
-	all, err := f.Admin.Workers(f.ctx())
+	all, err := inspect.ListWorkers(f.ctx(), f.db)
 	f.check(err)
 	return all
 }
@@ -138,7 +138,7 @@ func (f *fixture) crash(self registry.Self) uuid.UUID {
 }
 
 // listed returns a process's entry, or nil.
-func (f *fixture) listed(id uuid.UUID) *admin.Worker {
+func (f *fixture) listed(id uuid.UUID) *registry.Info {
 	f.t.Helper()
 	for _, one := range f.workers() {
 		if one.ID == id {

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
@@ -32,7 +31,7 @@ func TestExamineThroughAStore(t *testing.T) {
 // checked returns the checks of an examination.
 func checked(t *testing.T, db engine.DB) (names []string) {
 	t.Helper()
-	for _, found := range parts.NewAdmin(db).Examine(t.Context(), admin.ExamineOptions{}).Findings {
+	for _, found := range parts.NewAdmin(db).Examine(t.Context()).Findings {
 		if !slices.Contains(names, found.Code) {
 			names = append(names, found.Code)
 		}

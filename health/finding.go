@@ -24,7 +24,7 @@ type Finding struct {
 	NextStep string `json:"next_step,omitempty"`
 	// Facts are the figures: counts, and durations in seconds.
 	Facts Facts `json:"facts,omitempty"`
-	// Fixable reports whether admin.ExamineOptions.Fix would repair it.
+	// Fixable reports whether "pawl doctor --fix" repairs it.
 	Fixable bool `json:"fixable,omitempty"`
 }
 

@@ -95,22 +95,3 @@ type Options struct {
 	// serves them.
 	Queues []string
 }
-
-// Limits are from when on an examination warns. Zero fields are the defaults.
-type Limits struct {
-	// Snapshot is how long a transaction may stay open. Default 5 min.
-	Snapshot time.Duration
-	// DeadRows is how many rows of a table may await vacuum. Default 50 000.
-	DeadRows int64
-	// LogPages is how many pages of SQLite's write-ahead log may await their
-	// checkpoint. Default 10 000, which are 40 MB.
-	LogPages int64
-	// DiskFree is how many bytes a SQLite file's disk should have left. Default 256 MB.
-	DiskFree int64
-	// FreePages is how many pages of a SQLite file may be empty, provided they are
-	// most of it. Default 25 000, which are 100 MB.
-	FreePages int64
-	// Connections is the share of the server's connections that may be in use, in
-	// percent. Default 80.
-	Connections int64
-}

@@ -9,10 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
-	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -84,7 +83,7 @@ func testRedriveJoin(t *testing.T, e dbtest.Engine) {
 		t.Errorf("%d steps ran", runs)
 	}
 	f.notRedriven(fan.Join, join.ErrNotFailed)
-	entries, err := engine.Collect(parts.NewAdmin(f.db.DB).Audit(f.ctx(), admin.AuditOptions{}), 100)
+	entries, err := engine.Collect(audit.List(f.ctx(), f.db.DB, audit.Options{}), 100)
 	f.check(err)
 	noted := map[string]int{}
 	for _, e := range entries {

@@ -109,9 +109,9 @@ func TestBacklog(t *testing.T) {
 func TestLimits(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e, stopWhenEmpty(), metrics.Options{})
-		_, err := f.Admin.SetLimit(t.Context(), admin.Topic, "a", admin.Limits{Concurrency: 2}, "")
+		_, err := f.Admin.SetLimit(t.Context(), admin.Topic, "a", outbox.Limit{Concurrency: 2}, "")
 		check(t, err)
-		_, err = f.Admin.SetLimit(t.Context(), admin.Queue, "slow", admin.Limits{Rate: 5}, "")
+		_, err = f.Admin.SetLimit(t.Context(), admin.Queue, "slow", outbox.Limit{Rate: 5}, "")
 		check(t, err)
 		f.enqueue(many(5, outbox.Message{Topic: "a"})...)
 		_, err = f.Outbox.WorkQueue("").Claim(t.Context(), outbox.NewOwnerToken(), time.Hour, 10)

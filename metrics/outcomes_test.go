@@ -231,7 +231,7 @@ func TestEverythingIsExported(t *testing.T) {
 		f := open(t, e, pawl.Options{}, metrics.Options{})
 		f.Handle("report", outbox.HandlerFunc(nothing))
 		f.Handle("broken", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return errors.New("broken") }))
-		_, err := f.Admin.SetLimit(t.Context(), admin.Topic, "report", admin.Limits{Concurrency: 1}, "")
+		_, err := f.Admin.SetLimit(t.Context(), admin.Topic, "report", outbox.Limit{Concurrency: 1}, "")
 		check(t, err)
 		check(t, f.Jobs.Put(t.Context(), job.Job{Name: "nightly", Topic: "report", Schedule: "0 0 1 1 *"}))
 		_, err = f.Jobs.Trigger(t.Context(), "nightly")

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/limits"
@@ -555,7 +554,7 @@ func TestFailedFarBehind(t *testing.T) {
 		does(0, redrive, outbox.FailedFilter{Topic: "few"})
 		does(56, redrive, outbox.FailedFilter{})
 		for action, want := range map[string][]int64{audit.Redrive: {56, 1}, audit.Discard: {3}} {
-			entries, err := engine.Collect(parts.NewAdmin(db).Audit(t.Context(), admin.AuditOptions{Action: action}), 100)
+			entries, err := engine.Collect(audit.List(t.Context(), db, audit.Options{Action: action}), 100)
 			var got []int64
 			for _, e := range entries {
 				got = append(got, e.Count)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/test/dbtest"
@@ -80,9 +81,9 @@ func (f *fixture) dueNow() {
 }
 
 // trail returns what the audit trail has, oldest first: actor, action, target and number.
-func (f *fixture) trail() (all []admin.Entry) {
+func (f *fixture) trail() (all []audit.Entry) {
 	f.t.Helper()
-	all, err := engine.Collect(parts.NewAdmin(f.db).Audit(f.ctx(), admin.AuditOptions{}), 100)
+	all, err := engine.Collect(audit.List(f.ctx(), f.db, audit.Options{}), 100)
 	if err != nil {
 		f.t.Fatal(err)
 	}

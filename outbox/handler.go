@@ -58,12 +58,22 @@ type HandlerOptions struct {
 	Limit *Limit
 }
 
-// Limit is what a handler's limit allows: see admin.Limits for the fields.
+// Limit bounds the messages of a topic, of each topic of a pattern, or of a queue, in all processes that work on the database
+// together. At least one of Concurrency and Rate is set.
 type Limit struct {
-	Concurrency int
-	Rate        int
-	Period      time.Duration
-	Burst       int
+	// Concurrency is how many messages are claimed at once: with a handler, or waiting for one in a
+	// worker. At most 10 000; 0: any number.
+	Concurrency int `json:"concurrency,omitempty"`
+	// Rate is how many messages are claimed in each Period, at most 10 000 a second; 0: any number. A
+	// retry counts as one.
+	Rate int `json:"rate,omitempty"`
+	// Period is the time of Rate: default a second, at most a day.
+	Period time.Duration `json:"period,omitempty"`
+	// Burst is how many messages may be claimed at once when there were fewer before: in any time no
+	// more than Burst and what Rate gives in it. Default: what Rate gives in a fifth of a second, at
+	// least 1. With 1 a rate of many a second is not reached, because workers learn some
+	// milliseconds late that the next one may begin.
+	Burst int `json:"burst,omitempty"`
 }
 
 // ErrDuplicateHandler is returned when two handlers were registered for one topic.

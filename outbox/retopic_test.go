@@ -121,7 +121,7 @@ func TestRetopicOfLimited(t *testing.T) { dbtest.Each(t, testRetopicOfLimited) }
 
 func testRetopicOfLimited(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	if _, err := parts.NewAdmin(f.db).SetLimit(f.ctx(), admin.Topic, "old", admin.Limits{Concurrency: 1}, ""); err != nil {
+	if _, err := parts.NewAdmin(f.db).SetLimit(f.ctx(), admin.Topic, "old", outbox.Limit{Concurrency: 1}, ""); err != nil {
 		t.Fatal(err)
 	}
 	f.enqueue(outbox.Message{Topic: "old", Payload: []byte("a")})

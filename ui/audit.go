@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 )
 
@@ -32,7 +32,7 @@ func auditTrail(v *visit) (*screen, error) {
 }
 
 // who is who was named and, where it is another, who the database knows.
-func who(e *admin.Entry) string {
+func who(e *audit.Entry) string {
 	if e.Login == "" || e.Login == e.Actor {
 		return e.Actor
 	}
@@ -40,23 +40,23 @@ func who(e *admin.Entry) string {
 }
 
 // listAudit reads the page that the address asks for.
-func (v *visit) listAudit(ctx context.Context, s *store) (pageOf[admin.Entry], error) {
+func (v *visit) listAudit(ctx context.Context, s *store) (pageOf[audit.Entry], error) {
 	q := v.query
 	after, err := entryAt(q.Get("after"))
 	if err != nil {
-		return pageOf[admin.Entry]{}, err
+		return pageOf[audit.Entry]{}, err
 	}
-	var match func(*admin.Entry) bool
+	var match func(*audit.Entry) bool
 	if actor, action := q.Get("actor"), q.Get("action"); actor != "" || action != "" {
-		match = func(e *admin.Entry) bool {
+		match = func(e *audit.Entry) bool {
 			return (actor == "" || e.Actor == actor) && (action == "" || e.Action == action)
 		}
 	}
-	return sift(s.Admin.Audit(ctx, admin.AuditOptions{After: after}), match, func(e *admin.Entry) string { return cursor(e.At.Format(time.RFC3339Nano), e.ID.String()) })
+	return sift(audit.List(ctx, s.db(), audit.Options{After: after}), match, func(e *audit.Entry) string { return cursor(e.At.Format(time.RFC3339Nano), e.ID.String()) })
 }
 
 // entryAt is the entry that the parameter after names; nil if it is not given.
-func entryAt(after string) (*admin.Entry, error) {
+func entryAt(after string) (*audit.Entry, error) {
 	parts, err := fromCursor(after)
 	if parts == nil {
 		return nil, err
@@ -66,5 +66,5 @@ func entryAt(after string) (*admin.Entry, error) {
 	if badTime != nil || badID != nil {
 		return nil, engine.Invalid("after", "none of a list's")
 	}
-	return &admin.Entry{ID: id, At: at}, nil
+	return &audit.Entry{ID: id, At: at}, nil
 }

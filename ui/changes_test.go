@@ -11,8 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/join"
@@ -111,7 +112,7 @@ func TestChanges(t *testing.T) {
 		l, err := f.Leases.Get(f.ctx(), "close-books"+canary)
 		is("lease", l.Status, lease.Free, err)
 		do("repair", "examined")
-		entries, err := engine.Collect(f.Admin.Audit(f.ctx(), admin.AuditOptions{Actor: "olga"}), 100)
+		entries, err := engine.Collect(audit.List(f.ctx(), f.Internal(access.Key{}).DB, audit.Options{Actor: "olga"}), 100)
 		actions := map[string]bool{}
 		for _, e := range entries {
 			actions[e.Action] = true

@@ -85,7 +85,7 @@ func open(t *testing.T, e dbtest.Engine) *fixture {
 	t.Cleanup(func() { _ = held.Close(context.Background()) })
 	_, err = p.Admin.Pause(admin.WithActor(ctx, "ann"+canary), admin.Topic, "paused"+canary, canary)
 	f.check(err)
-	_, err = p.Admin.SetLimit(ctx, admin.EachTopic, "call.*", admin.Limits{Concurrency: 2}, canary)
+	_, err = p.Admin.SetLimit(ctx, admin.EachTopic, "call.*", outbox.Limit{Concurrency: 2}, canary)
 	f.check(err)
 	return f
 }

@@ -27,7 +27,7 @@ func message(v *visit) (*screen, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.Admin.Explain(v.Context(), m.ID.String(), admin.Message)
+	found, err := s.Admin.Explain(v.Context(), m.ID.String(), "message")
 	if err != nil {
 		return nil, err
 	}

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"net/url"
 
-	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 // problems shows what the checks of health find, the worst first, and what an examination does if it is
@@ -24,7 +25,7 @@ func problems(v *visit) (*screen, error) {
 		if !examine {
 			return []block{health, {Heading: "Doctor: is the database in order?", Facts: facts("It reads much", link("Examine now", v.hrefIn(s.key, "problems", "examine", "yes")))}}, nil
 		}
-		d := v.redactReport(s.Admin.Examine(ctx, admin.ExamineOptions{Timeout: v.s.opts.Timeout}))
+		d := v.redactReport(s.Admin.ExamineWith(ctx, access.Key{}, engine.ExamineOptions{Timeout: v.s.opts.Timeout}))
 		return []block{health, {Heading: "Doctor: is the database in order?", Note: verdict(d), Findings: worst(d, s.key)}}, nil
 	})...)
 	return sc, nil
@@ -66,6 +67,6 @@ func worst(r health.Report, key string) (all []finding) {
 
 // repair repairs what the doctor can repair.
 func repair(ctx context.Context, s *store, _ url.Values) (string, error) {
-	before := s.Admin.Examine(ctx, admin.ExamineOptions{Fix: true})
+	before := s.Admin.ExamineWith(ctx, access.Key{}, engine.ExamineOptions{Fix: true})
 	return "examined and repaired: " + verdict(before), nil
 }

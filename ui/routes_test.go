@@ -14,7 +14,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/job"
@@ -96,7 +97,7 @@ func (f *vault) path(route string) (method, path string) {
 // audited is how much operators did.
 func (f *vault) audited() int {
 	f.t.Helper()
-	entries, err := engine.Collect(f.Admin.Audit(f.ctx(), admin.AuditOptions{}), 1000)
+	entries, err := engine.Collect(audit.List(f.ctx(), f.Internal(access.Key{}).DB, audit.Options{}), 1000)
 	f.check(err)
 	return len(entries)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/internal/inspect"
+	"github.com/bravellian/pawl/outbox"
 )
 
 // topicsAndQueues shows what is paused and limited, and which topics have handlers.
@@ -203,7 +204,7 @@ func limitSubject(ctx context.Context, s *store, form url.Values) (string, error
 }
 
 // limitsOf reads the limits of a form.
-func limitsOf(form url.Values) (l admin.Limits, err error) {
+func limitsOf(form url.Values) (l outbox.Limit, err error) {
 	if l.Concurrency, err = number[int](form, "concurrency"); err != nil {
 		return l, err
 	}

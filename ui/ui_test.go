@@ -10,8 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/activity"
+	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/registry"
 	"github.com/bravellian/pawl/internal/test/dbtest"
@@ -173,8 +174,8 @@ func TestLinksSayNothing(t *testing.T) {
 func TestAccess(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
-		access := ui.Access{Name: "vera"}
-		s := serve(t, ui.Of(f.Pawl), ui.Options{Authorize: func(*http.Request) (ui.Access, error) { return access, nil }})
+		who := ui.Access{Name: "vera"}
+		s := serve(t, ui.Of(f.Pawl), ui.Options{Authorize: func(*http.Request) (ui.Access, error) { return who, nil }})
 		redrive := url.Values{"id": {f.failed.String()}, "back": {"messages/" + f.failed.String()}}
 		refused := func(what string, edit func(*http.Request)) {
 			t.Helper()
@@ -192,7 +193,7 @@ func TestAccess(t *testing.T) {
 		if _, body, _ := get(t, s, "api/v1/messages/"+f.ready.String()+"?payload=true"); strings.Contains(body, "secret") || !strings.Contains(body, "payload_bytes") {
 			t.Errorf("a viewer gets a payload: %s", body)
 		}
-		access = ui.Access{Name: "olga", Operator: true, Payloads: true}
+		who = ui.Access{Name: "olga", Operator: true, Payloads: true}
 		refused("another origin", func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") })
 		refused("another site", func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") })
 		if status, _, _ := get(t, s, "do/retry?id="+f.failed.String()); status == http.StatusOK || status == http.StatusSeeOther {
@@ -205,7 +206,7 @@ func TestAccess(t *testing.T) {
 		if m, err := f.Outbox.Find(f.ctx(), f.failed); err != nil || m.Status != outbox.Ready {
 			t.Errorf("%v, %v", m.Status, err)
 		}
-		entries, err := engine.Collect(f.Admin.Audit(f.ctx(), admin.AuditOptions{Actor: "olga"}), 100)
+		entries, err := engine.Collect(audit.List(f.ctx(), f.Internal(access.Key{}).DB, audit.Options{Actor: "olga"}), 100)
 		if err != nil || len(entries) != 1 || entries[0].Count != 1 {
 			t.Errorf("%+v, %v", entries, err)
 		}

@@ -5,14 +5,15 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/inspect"
+	"github.com/bravellian/pawl/internal/registry"
 )
 
 // workers lists the processes that work on a database.
 func workers(v *visit) (*screen, error) {
 	sc := &screen{Title: "Workers"}
 	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
-		list, err := s.Admin.Workers(ctx)
+		list, err := inspect.ListWorkers(ctx, s.db())
 		if err != nil {
 			return nil, err
 		}
@@ -21,7 +22,7 @@ func workers(v *visit) (*screen, error) {
 	return sc, nil
 }
 
-func workerTable(list []admin.Worker) *table {
+func workerTable(list []registry.Info) *table {
 	t := &table{Head: []string{"State", "Worker", "Host", "Process", "Busy", "Queues", "Topics", "Heartbeat", "Since", "Version"}, None: "No worker runs: nothing is handled."}
 	for i := range list {
 		w := &list[i]

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/internal/audit"
 )
 
@@ -59,23 +58,23 @@ func (c *auditCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err := c.checkLimit(); err != nil {
 		return err
 	}
-	return c.listing().list(ctx, a, g, c.listFlags, func(s *store) iter.Seq2[admin.Entry, error] {
-		return s.pawl().Admin.Audit(ctx, admin.AuditOptions{Actor: c.By, Action: c.action()})
+	return c.listing().list(ctx, a, g, c.listFlags, func(s *store) iter.Seq2[audit.Entry, error] {
+		return audit.List(ctx, s, audit.Options{Actor: c.By, Action: c.action()})
 	})
 }
 
-func (c *auditCmd) listing() *listing[admin.Entry] {
-	return &listing[admin.Entry]{
+func (c *auditCmd) listing() *listing[audit.Entry] {
+	return &listing[audit.Entry]{
 		none: c.nothing(),
-		columns: []column[admin.Entry]{
-			{head: "AT", cell: func(e *admin.Entry) string { return stamp(e.At) }},
-			{head: "BY", cell: func(e *admin.Entry) string { return e.Actor }},
-			{head: "LOGIN", cell: func(e *admin.Entry) string { return e.Login }, optional: true},
-			{head: "ACTION", cell: func(e *admin.Entry) string { return e.Action }},
-			{head: "COUNT", cell: func(e *admin.Entry) string { return number(e.Count) }},
-			{head: "TARGET", cell: func(e *admin.Entry) string { return e.Target }},
-			{head: "REASON", cell: func(e *admin.Entry) string { return e.Reason }, optional: true},
+		columns: []column[audit.Entry]{
+			{head: "AT", cell: func(e *audit.Entry) string { return stamp(e.At) }},
+			{head: "BY", cell: func(e *audit.Entry) string { return e.Actor }},
+			{head: "LOGIN", cell: func(e *audit.Entry) string { return e.Login }, optional: true},
+			{head: "ACTION", cell: func(e *audit.Entry) string { return e.Action }},
+			{head: "COUNT", cell: func(e *audit.Entry) string { return number(e.Count) }},
+			{head: "TARGET", cell: func(e *audit.Entry) string { return e.Target }},
+			{head: "REASON", cell: func(e *audit.Entry) string { return e.Reason }, optional: true},
 		},
-		id: func(e *admin.Entry) string { return e.ID.String() },
+		id: func(e *audit.Entry) string { return e.ID.String() },
 	}
 }

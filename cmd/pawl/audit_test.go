@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/join"
 )
 
@@ -19,7 +19,7 @@ func (d *database) audited(args ...string) (all []string) {
 	d.t.Helper()
 	out := strings.TrimSpace(d.must("", append([]string{"audit", "--json"}, args...)...))
 	for line := range strings.Lines(out) {
-		var v admin.Entry
+		var v audit.Entry
 		decode(d.t, line, &v)
 		if v.ID == [16]byte{} || time.Since(v.At) > time.Hour {
 			d.t.Errorf("%+v", v)

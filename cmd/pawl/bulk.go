@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/inspect"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -112,7 +113,7 @@ func (c *bulkStopCmd) Run(ctx context.Context, a *app, g *options) error {
 
 // workersOf says whether workers are there to work off a bulk act.
 func workersOf(ctx context.Context, s *store) (string, error) {
-	all, err := s.pawl().Admin.Workers(ctx)
+	all, err := inspect.ListWorkers(ctx, s)
 	if err != nil {
 		return "", err
 	}

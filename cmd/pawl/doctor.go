@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 )
 
@@ -95,7 +95,7 @@ func (c *doctorCmd) examine(ctx context.Context, t target.Target, name string, f
 			r.Report = unreachable("connection", cause(err), err)
 			break
 		}
-		r.Report = components(db, silent()).Admin.Examine(ctx, admin.ExamineOptions{Timeout: c.Timeout, Fix: c.Fix})
+		r.Report = components(db, silent()).Admin.ExamineWith(ctx, access.Key{}, engine.ExamineOptions{Timeout: c.Timeout, Fix: c.Fix})
 		_ = db.Close() // what was repaired is committed
 	}
 	return r

@@ -55,5 +55,5 @@ func (c *explainCmd) ask(ctx context.Context, s *store) (*admin.Explanation, err
 	for i, k := range c.Kind {
 		kinds[i] = admin.Kind(k)
 	}
-	return s.pawl().Explain(ctx, c.ID, kinds...)
+	return s.pawl().Admin.Explain(ctx, c.ID, kinds...)
 }

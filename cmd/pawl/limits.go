@@ -10,6 +10,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/outbox"
 )
 
 // limitsCmd is "pawl limits".
@@ -57,7 +58,7 @@ Examples:
 
 // Run sets a limit.
 func (c *limitsSetCmd) Run(ctx context.Context, a *app, g *options) error {
-	l := admin.Limits{Concurrency: c.Concurrency, Burst: c.Burst}
+	l := outbox.Limit{Concurrency: c.Concurrency, Burst: c.Burst}
 	if c.Rate != "" {
 		var err error
 		if l.Rate, l.Period, err = parseRate(c.Rate); err != nil {

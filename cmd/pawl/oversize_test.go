@@ -162,7 +162,7 @@ func TestOversizeInputTakesNoMemory(t *testing.T) {
 		"pause":       func() error { return second(p.Admin.Pause(ctx, admin.Topic, long, "")) },
 		"a reason":    func() error { return second(p.Admin.Pause(ctx, admin.Topic, "t", long)) },
 		"a limit": func() error {
-			return second(p.Admin.SetLimit(ctx, admin.Topic, long, admin.Limits{Concurrency: 1}, ""))
+			return second(p.Admin.SetLimit(ctx, admin.Topic, long, outbox.Limit{Concurrency: 1}, ""))
 		},
 		"explain":        func() error { return second(p.Admin.Explain(ctx, long)) },
 		"a form":         func() error { return send(dashboard, http.MethodPost, "/do/pause", &endless{byte: 'x'}) },

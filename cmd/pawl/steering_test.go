@@ -19,7 +19,9 @@ import (
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/inspect"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/lease"
@@ -106,7 +108,7 @@ func openSteered(t *testing.T) *steered {
 	for _, kind := range []admin.Kind{admin.Topic, admin.Queue} {
 		_, err = p.Admin.Pause(by, kind, hostile, hostile)
 		must(err)
-		_, err = p.Admin.SetLimit(by, kind, hostile, admin.Limits{Concurrency: 1}, hostile)
+		_, err = p.Admin.SetLimit(by, kind, hostile, outbox.Limit{Concurrency: 1}, hostile)
 		must(err)
 	}
 	working, end := context.WithCancel(ctx) // so that there is a process
@@ -119,7 +121,10 @@ func openSteered(t *testing.T) *steered {
 			t.Error(err)
 		}
 	})
-	eventually(t, "a worker", func() bool { w, err := p.Admin.Workers(ctx); return err == nil && len(w) > 0 })
+	eventually(t, "a worker", func() bool {
+		w, err := inspect.ListWorkers(ctx, p.Internal(access.Key{}).DB)
+		return err == nil && len(w) > 0
+	})
 	bulk, err := p.Outbox.Redrive(by, outbox.FailedFilter{Topic: hostile, Queue: hostile, Error: hostile, Rate: 1})
 	must(err)
 	s.bulk = bulk.ID.String()

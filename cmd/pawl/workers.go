@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/inspect"
+	"github.com/bravellian/pawl/internal/registry"
 )
 
 // workersCmd is "pawl workers".
@@ -25,13 +26,13 @@ store in which it had something to do within a day.`
 // workerJSON is a worker as JSON.
 type workerJSON struct {
 	Store string `json:"store,omitempty"`
-	admin.Worker
+	registry.Info
 }
 
 // Run lists workers.
 func (c *workersCmd) Run(ctx context.Context, a *app, g *options) error {
 	return workerListing().listStores(ctx, a, g, c.outputFlag, func(s *store, key string) (all []workerJSON, err error) {
-		list, err := s.pawl().Admin.Workers(ctx)
+		list, err := inspect.ListWorkers(ctx, s)
 		for _, w := range list {
 			if w.Alive || c.All {
 				all = append(all, workerJSON{key, w})

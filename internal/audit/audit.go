@@ -1,6 +1,5 @@
-// Package audit writes the audit trail: what operators did to a database, who, to what, and how
+// Package audit writes and reads the audit trail: what operators did to a database, who, to what, and how
 // many messages it changed. Components record an action in the transaction that performs it.
-// Package admin reads it.
 package audit
 
 import (

@@ -22,8 +22,38 @@ type Examination struct {
 	FixesInPages bool
 }
 
+// ExamineOptions configure an examination: see admin.Admin.Examine.
+type ExamineOptions struct {
+	// Timeout bounds each check. Default 5 s.
+	Timeout time.Duration
+	// Fix repairs what can be repaired: see health.Finding.Fixable. Then all joins and all messages
+	// are read, page by page, and Timeout bounds each page.
+	Fix bool
+	// Limits are from when on something is worth a warning.
+	Limits ExamineLimits
+}
+
+// ExamineLimits are from when on an examination warns. Zero fields are the defaults.
+type ExamineLimits struct {
+	// Snapshot is how long a transaction may stay open. Default 5 min.
+	Snapshot time.Duration
+	// DeadRows is how many rows of a table may await vacuum. Default 50 000.
+	DeadRows int64
+	// LogPages is how many pages of SQLite's write-ahead log may await their
+	// checkpoint. Default 10 000, which are 40 MB.
+	LogPages int64
+	// DiskFree is how many bytes a SQLite file's disk should have left. Default 256 MB.
+	DiskFree int64
+	// FreePages is how many pages of a SQLite file may be empty, provided they are
+	// most of it. Default 25 000, which are 100 MB.
+	FreePages int64
+	// Connections is the share of the server's connections that may be in use, in
+	// percent. Default 80.
+	Connections int64
+}
+
 // WithDefaults returns limits with the defaults filled in.
-func WithDefaults(l health.Limits) health.Limits {
+func WithDefaults(l ExamineLimits) ExamineLimits {
 	if l.Snapshot <= 0 {
 		l.Snapshot = 5 * time.Minute
 	}
@@ -42,7 +72,7 @@ func WithDefaults(l health.Limits) health.Limits {
 // files. Package admin runs them.
 type Examiner interface {
 	// Examinations returns what can be looked at.
-	Examinations(health.Limits) []Examination
+	Examinations(ExamineLimits) []Examination
 }
 
 // NewFinding returns a finding of an examination, which has the code. next is "" if nothing needs

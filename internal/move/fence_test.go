@@ -90,7 +90,7 @@ func TestNobodyWritesToAStoreThatMoved(t *testing.T) {
 			"renewal": func() error { return s.held.Renew(ctx) },
 			"pause":   func() error { _, err := p.Admin.Pause(ctx, admin.Topic, "x", ""); return err },
 			"limit": func() error {
-				_, err := p.Admin.SetLimit(ctx, admin.Topic, "x", admin.Limits{Concurrency: 1}, "")
+				_, err := p.Admin.SetLimit(ctx, admin.Topic, "x", outbox.Limit{Concurrency: 1}, "")
 				return err
 			},
 			"SQL": func() error { return bySQL(t, old) },

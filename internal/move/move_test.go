@@ -170,7 +170,7 @@ func fill(t testing.TB, d dbtest.Database) *store {
 	must(t, err)
 	_, err = p.Outbox.Redrive(ctx, outbox.FailedFilter{Topic: "nothing that failed", Rate: 7}) // D-411
 	must(t, err)
-	_, err = p.Admin.SetLimit(ctx, admin.Topic, "line", admin.Limits{Concurrency: 3, Rate: 5, Period: time.Minute}, "because")
+	_, err = p.Admin.SetLimit(ctx, admin.Topic, "line", outbox.Limit{Concurrency: 3, Rate: 5, Period: time.Minute}, "because")
 	must(t, err)
 	return s
 }

@@ -13,6 +13,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/inspect"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/sink/watermill"
@@ -181,13 +183,13 @@ func TestSubscriptionIsAWorker(t *testing.T) {
 		s := withMessage(t, e, quick())
 		next(t, s.messages).Ack()
 		s.becomes(t, outbox.Done)
-		workers, err := s.Admin.Workers(t.Context())
+		workers, err := inspect.ListWorkers(t.Context(), s.Internal(access.Key{}).DB)
 		must(t, err)
 		if len(workers) != 1 || !slices.Equal(workers[0].Queues, []string{"t"}) || !slices.Contains(workers[0].Topics, "t") {
 			t.Errorf("workers %+v", workers)
 		}
 		must(t, s.sub.Close())
-		if workers, err = s.Admin.Workers(t.Context()); err != nil || len(workers) != 0 {
+		if workers, err = inspect.ListWorkers(t.Context(), s.Internal(access.Key{}).DB); err != nil || len(workers) != 0 {
 			t.Errorf("after Close: %+v, %v", workers, err)
 		}
 	})

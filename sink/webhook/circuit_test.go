@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/outbox"
@@ -25,9 +27,9 @@ func (p *process) pending(topic string) bool {
 }
 
 // acts returns the audit trail.
-func (p *process) acts() []admin.Entry {
+func (p *process) acts() []audit.Entry {
 	p.t.Helper()
-	entries, err := engine.Collect(p.Admin.Audit(p.t.Context(), admin.AuditOptions{}), 100)
+	entries, err := engine.Collect(audit.List(p.t.Context(), p.Internal(access.Key{}).DB, audit.Options{}), 100)
 	must(p.t, err)
 	return entries
 }

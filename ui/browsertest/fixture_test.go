@@ -220,7 +220,7 @@ func (w *world) fill(p *pawl.Pawl) {
 	}
 	_, err := p.Admin.Pause(ctx, admin.Topic, paused, canary)
 	w.check(err)
-	_, err = p.Admin.SetLimit(ctx, admin.EachTopic, "call.*", admin.Limits{Concurrency: 2}, canary)
+	_, err = p.Admin.SetLimit(ctx, admin.EachTopic, "call.*", outbox.Limit{Concurrency: 2}, canary)
 	w.check(err)
 	w.failed = enqueue(outbox.Message{Topic: bad, Payload: []byte(`{"a":"the payload ` + `"}`), CorrelationID: canary, Headers: map[string]string{"h": canary}})
 	w.done = enqueue(outbox.Message{Topic: "mail", Payload: []byte("secret " + canary)})

@@ -50,7 +50,7 @@ func openFake(t *testing.T, catalog string) (db *postgres.DB, name string) {
 // citusFindings is what the doctor's check of a name finds.
 func citusFindings(t *testing.T, db *postgres.DB, name string) (worst health.Level, text string) {
 	t.Helper()
-	for _, x := range db.Examinations(health.Limits{}) {
+	for _, x := range db.Examinations(engine.ExamineLimits{}) {
 		if x.Name != name {
 			continue
 		}

@@ -11,7 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	ops "github.com/bravellian/pawl/admin"
-	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/enginetest"
 	"github.com/bravellian/pawl/outbox"
@@ -92,7 +93,7 @@ func TestRolesMayNotDoMore(t *testing.T) {
 	_, owner, people := grants(t, engine.RoleProducer, engine.RoleWorker, engine.RoleOperator, engine.RoleViewer)
 	_, err := owner.Admin.Pause(t.Context(), ops.Topic, "t", "")
 	enginetest.Must(t, err)
-	_, err = owner.Admin.SetLimit(t.Context(), ops.Topic, "limited", ops.Limits{Concurrency: 5}, "")
+	_, err = owner.Admin.SetLimit(t.Context(), ops.Topic, "limited", outbox.Limit{Concurrency: 5}, "")
 	enginetest.Must(t, err)
 	for role, all := range denied {
 		for _, query := range all {
@@ -109,7 +110,7 @@ func TestRolesMayNotDoMore(t *testing.T) {
 func TestStrangersLockNothing(t *testing.T) {
 	p, owner, people := grants(t, engine.RoleWorker)
 	ctx, w := t.Context(), people[engine.RoleWorker]
-	_, err := owner.Admin.SetLimit(ctx, ops.Topic, "limited", ops.Limits{Concurrency: 5}, "")
+	_, err := owner.Admin.SetLimit(ctx, ops.Topic, "limited", outbox.Limit{Concurrency: 5}, "")
 	enginetest.Must(t, err)
 	_, address := role(t)
 	stranger, err := pgx.Connect(ctx, address)
@@ -155,7 +156,7 @@ func TestDoctorNamesWhoLocksATable(t *testing.T) {
 	_, err = tx.Exec(ctx, p.Names.Render("LOCK TABLE pawl.outbox_limit IN EXCLUSIVE MODE"))
 	enginetest.Must(t, err)
 	want := fmt.Sprintf("process %d (", pid)
-	for _, e := range owner.db.Examinations(health.Limits{}) {
+	for _, e := range owner.db.Examinations(engine.ExamineLimits{}) {
 		if e.Name != "locks" {
 			continue
 		}
@@ -183,7 +184,7 @@ func TestEntriesHaveTheirLogin(t *testing.T) {
 		enginetest.Must(t, p.db.Pool().QueryRow(ctx, "SELECT session_user").Scan(&name))
 		return name
 	}
-	entries, err := engine.Collect(owner.Admin.Audit(ctx, ops.AuditOptions{}), 100)
+	entries, err := engine.Collect(audit.List(ctx, owner.Internal(access.Key{}).DB, audit.Options{}), 100)
 	enginetest.Must(t, err)
 	got := map[string]int64{}
 	for _, e := range entries {
@@ -194,7 +195,7 @@ func TestEntriesHaveTheirLogin(t *testing.T) {
 	}
 	enginetest.Must(t, owner.exec("UPDATE pawl.audit_trail SET at = at - interval '2 hours'"))
 	enginetest.Must(t, people[engine.RoleOperator].exec(note, id, 5))
-	if entries, err = engine.Collect(owner.Admin.Audit(ctx, ops.AuditOptions{}), 100); err != nil || len(entries) != 3 {
+	if entries, err = engine.Collect(audit.List(ctx, owner.Internal(access.Key{}).DB, audit.Options{}), 100); err != nil || len(entries) != 3 {
 		t.Errorf("an old entry was changed: %+v, %v", entries, err)
 	}
 }
@@ -209,10 +210,10 @@ func TestActsLeaveATrace(t *testing.T) {
 		"act_resume('topic', 't', NULL, NULL, NULL, NULL)", "act_limit('topic', 't', 1, NULL, '1 s', 1, NULL, NULL, NULL, NULL, NULL)", "act_unlimit('topic', 't', NULL, NULL, NULL, NULL)",
 	} {
 		o := people[engine.RoleOperator]
-		before, err := engine.Collect(o.Admin.Audit(t.Context(), ops.AuditOptions{}), 100)
+		before, err := engine.Collect(audit.List(t.Context(), o.Internal(access.Key{}).DB, audit.Options{}), 100)
 		enginetest.Must(t, err)
 		enginetest.Must(t, o.exec("SELECT pawl."+act))
-		after, err := engine.Collect(o.Admin.Audit(t.Context(), ops.AuditOptions{}), 100)
+		after, err := engine.Collect(audit.List(t.Context(), o.Internal(access.Key{}).DB, audit.Options{}), 100)
 		enginetest.Must(t, err)
 		if len(after) != len(before)+1 || after[0].Login == "" || after[0].Actor != after[0].Login || after[0].Count != 1 {
 			t.Errorf("%d: %s: %d entries more; the last one is %+v", i, act, len(after)-len(before), after[0])

@@ -13,7 +13,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/test/testpg"
@@ -76,7 +75,7 @@ func testEncoding(t *testing.T, db *postgres.DB, at, encoding, has, lacks string
 	if _, err := p.Admin.Pause(t.Context(), "topic", "x"+has, "why "+lacks); err != nil {
 		t.Errorf("pause: %v", err)
 	}
-	for _, x := range db.Examinations(health.Limits{}) {
+	for _, x := range db.Examinations(engine.ExamineLimits{}) {
 		if x.Name != "server" {
 			continue
 		}

@@ -13,7 +13,7 @@ import (
 var _ engine.Examiner = (*DB)(nil)
 
 // Examinations returns what can be looked at on PostgreSQL.
-func (db *DB) Examinations(l health.Limits) []engine.Examination {
+func (db *DB) Examinations(l engine.ExamineLimits) []engine.Examination {
 	x := &examiner{db, engine.WithDefaults(l)}
 	return []engine.Examination{
 		{Name: "server", Examine: x.server},
@@ -31,7 +31,7 @@ func (db *DB) Examinations(l health.Limits) []engine.Examination {
 
 type examiner struct {
 	*DB
-	limits health.Limits
+	limits engine.ExamineLimits
 }
 
 // doctorStatements returns the statements of the doctor that only PostgreSQL has.

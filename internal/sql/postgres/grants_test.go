@@ -15,6 +15,7 @@ import (
 	ops "github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/internal/sql/postgres"
@@ -98,7 +99,7 @@ func newScene(t *testing.T, o *person) *scene {
 	info, err := o.Outbox.Find(ctx, f.message)
 	enginetest.Must(t, err)
 	f.at = info.Position
-	_, err = o.Admin.SetLimit(ctx, ops.EachTopic, "limited.*", ops.Limits{Concurrency: 1000}, "")
+	_, err = o.Admin.SetLimit(ctx, ops.EachTopic, "limited.*", outbox.Limit{Concurrency: 1000}, "")
 	enginetest.Must(t, err)
 	_, err = o.Outbox.Enqueue(ctx, outbox.Message{Topic: "limited." + owner.String(), Queue: "limited"})
 	enginetest.Must(t, err)
@@ -202,7 +203,7 @@ func reading() []act {
 		}},
 		{"see bulk acts", all, func(p *person, f *scene) error { return done(p.Outbox.Bulks(p.ctx)) }},
 		{"read the audit trail", trail, func(p *person, f *scene) error {
-			return done(engine.Collect(p.Admin.Audit(p.ctx, ops.AuditOptions{}), 100))
+			return done(engine.Collect(audit.List(p.ctx, p.Internal(access.Key{}).DB, audit.Options{}), 100))
 		}},
 	}
 }
@@ -268,7 +269,7 @@ func operating() []act {
 				done(pauses.Pause(p.ctx, pause.Queue, "q", "why")), done(pauses.Resume(p.ctx, pause.Queue, "q")))
 		}},
 		{"limit", all, func(p *person, f *scene) error {
-			_, set := p.Admin.SetLimit(p.ctx, ops.Topic, "t", ops.Limits{Concurrency: 1}, "why")
+			_, set := p.Admin.SetLimit(p.ctx, ops.Topic, "t", outbox.Limit{Concurrency: 1}, "why")
 			_, gone := p.Admin.RemoveLimit(p.ctx, ops.Topic, "t")
 			return errors.Join(set, gone)
 		}},

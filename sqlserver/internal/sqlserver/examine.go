@@ -15,7 +15,7 @@ import (
 var _ engine.Examiner = (*DB)(nil)
 
 // Examinations returns what can be looked at on SQL Server.
-func (db *DB) Examinations(l health.Limits) []engine.Examination {
+func (db *DB) Examinations(l engine.ExamineLimits) []engine.Examination {
 	x := &examiner{db, engine.WithDefaults(l)}
 	return []engine.Examination{
 		{Name: "server", Examine: x.server},
@@ -30,7 +30,7 @@ func (db *DB) Examinations(l health.Limits) []engine.Examination {
 
 type examiner struct {
 	*DB
-	limits health.Limits
+	limits engine.ExamineLimits
 }
 
 // doctorStatements are the statements of the doctor that only SQL Server has.

@@ -76,7 +76,7 @@ func TestDifferences(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &examiner{&DB{folder: f, opts: Options{Schema: "s", Prefix: "p_"}}, engine.WithDefaults(health.Limits{})}
+	x := &examiner{&DB{folder: f, opts: Options{Schema: "s", Prefix: "p_"}}, engine.WithDefaults(engine.ExamineLimits{})}
 	want := expectedObjects(f)
 	there := slices.DeleteFunc(slices.Clone(want), func(o object) bool {
 		return strings.HasPrefix(o.Name, "p_timer.") || o.Name == "p_timer" || o.Name == "p_job.due_at" || o.Name == "p_job_fire"
@@ -114,7 +114,7 @@ func TestJudgements(t *testing.T) {
 		change(&s)
 		return &s
 	}
-	x := &examiner{&DB{folder: &engine.Folder{Names: engine.Names{Schema: "s"}}}, engine.WithDefaults(health.Limits{})}
+	x := &examiner{&DB{folder: &engine.Folder{Names: engine.Names{Schema: "s"}}}, engine.WithDefaults(engine.ExamineLimits{})}
 	minute := int64(60_000_000)
 	one, zero := 1, 0
 	for _, c := range []struct {

@@ -108,7 +108,7 @@ type room struct {
 const (
 	rowBytes  = 400 // at most, indexes and half-full pages included
 	pageBytes = 8192
-	limitUnit = 4096 // a page of health.Limits
+	limitUnit = 4096 // a page of engine.ExamineLimits
 )
 
 // space looks for tables that keep room which their rows have left. A claim reads through

@@ -7,6 +7,7 @@ import (
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/job"
+	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/torture/internal/store"
 )
 
@@ -22,7 +23,7 @@ func Setup(ctx context.Context, s *store.Store) error {
 	if err != nil {
 		return err
 	}
-	if _, err := p.Admin.SetLimit(ctx, admin.Topic, Limited, admin.Limits{Concurrency: LimitedTo}, "torture"); err != nil {
+	if _, err := p.Admin.SetLimit(ctx, admin.Topic, Limited, outbox.Limit{Concurrency: LimitedTo}, "torture"); err != nil {
 		return err
 	}
 	return p.Jobs.Put(ctx, job.Job{

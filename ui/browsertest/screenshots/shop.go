@@ -97,7 +97,7 @@ func (s *shop) operate(ctx context.Context) error {
 	if _, err := s.Admin.Pause(ctx, admin.Topic, "newsletter.send", "the provider is being changed"); err != nil {
 		return err
 	}
-	_, err := s.Admin.SetLimit(ctx, admin.Topic, "mail.send", admin.Limits{Concurrency: 5, Rate: 600, Period: time.Minute}, "as agreed with the provider")
+	_, err := s.Admin.SetLimit(ctx, admin.Topic, "mail.send", outbox.Limit{Concurrency: 5, Rate: 600, Period: time.Minute}, "as agreed with the provider")
 	return err
 }
 

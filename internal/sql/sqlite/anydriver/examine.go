@@ -17,7 +17,7 @@ import (
 var _ engine.Examiner = (*DB)(nil)
 
 // Examinations returns what can be looked at on SQLite.
-func (db *DB) Examinations(l health.Limits) []engine.Examination {
+func (db *DB) Examinations(l engine.ExamineLimits) []engine.Examination {
 	x := &examiner{db, engine.WithDefaults(l)}
 	return []engine.Examination{
 		{Name: "objects", Examine: x.objects},
@@ -30,7 +30,7 @@ func (db *DB) Examinations(l health.Limits) []engine.Examination {
 
 type examiner struct {
 	*DB
-	limits health.Limits
+	limits engine.ExamineLimits
 }
 
 // once runs a statement without keeping it prepared: some pragmas return the value of the

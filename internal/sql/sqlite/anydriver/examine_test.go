@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/engine"
 	sqlite "github.com/bravellian/pawl/internal/sql/sqlite/anydriver"
 	"github.com/bravellian/pawl/internal/test/enginetest"
 )
@@ -36,7 +37,7 @@ func TestDoctorLooksAtOneJoinsMembers(t *testing.T) {
 func TestExaminationsOfANewFile(t *testing.T) {
 	db := open(t, t.TempDir()+"/pawl.db")
 	for range 2 { // first without tables, which is not their matter
-		for _, x := range db.Examinations(health.Limits{}) {
+		for _, x := range db.Examinations(engine.ExamineLimits{}) {
 			found, err := x.Examine(t.Context())
 			enginetest.Must(t, err)
 			for _, f := range found {

@@ -22,7 +22,6 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/postgres"
@@ -187,7 +186,7 @@ func (p *place) drifts(t *testing.T) {
 // problem is what the doctor says of the schema.
 func (p *place) problem(t *testing.T) string {
 	t.Helper()
-	for _, f := range parts.NewAdmin(p.db).Examine(t.Context(), admin.ExamineOptions{}).Findings {
+	for _, f := range parts.NewAdmin(p.db).Examine(t.Context()).Findings {
 		if (f.Code == "objects" || f.Code == "schema") && f.Level == health.Problem {
 			return f.Summary
 		}

@@ -1,4 +1,4 @@
-package admin
+package audit
 
 import (
 	"context"
@@ -29,8 +29,8 @@ type Entry struct {
 	Count int64 `json:"count"`
 }
 
-// AuditOptions select entries. The zero value lists all.
-type AuditOptions struct {
+// Options select entries. The zero value lists all.
+type Options struct {
 	Actor  string // "": any
 	Action string // "": any
 
@@ -40,9 +40,9 @@ type AuditOptions struct {
 // farFuture is a year later than any entry.
 const farFuture = 9999
 
-// Audit returns what operators changed, newest first, which it reads while it is iterated over.
+// List returns what operators changed, newest first, which it reads while it is iterated over.
 // Entries are kept for a year. An error is the last item.
-func (a *Admin) Audit(ctx context.Context, opts AuditOptions) iter.Seq2[Entry, error] {
+func List(ctx context.Context, db engine.DB, opts Options) iter.Seq2[Entry, error] {
 	return engine.Pages(opts.After, func(after *Entry, most int) (all []Entry, err error) {
 		list := op.AuditList{
 			Before: time.Date(farFuture, 1, 1, 0, 0, 0, 0, time.UTC), Actor: worker.Optional(opts.Actor), Action: worker.Optional(opts.Action), Most: most,
@@ -50,7 +50,7 @@ func (a *Admin) Audit(ctx context.Context, opts AuditOptions) iter.Seq2[Entry, e
 		if after != nil {
 			list.Before, list.BeforeID = after.At, after.ID
 		}
-		found, err := engine.Query(ctx, a.db, list)
+		found, err := engine.Query(ctx, db, list)
 		for _, e := range found {
 			all = append(all, Entry{ID: e.ID, At: e.At.UTC(), Actor: e.Actor, Login: e.DBUser, Action: e.Action, Target: e.Target, Reason: worker.Value(e.Reason), Count: e.N})
 		}
