@@ -14,6 +14,8 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/acts"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
@@ -90,7 +92,7 @@ func TestDeployRetopic(t *testing.T) {
 		}
 		_, err := now.Enqueue(t.Context(), v2, parcel{3}, pawl.EnqueueOptions{OrderingKey: "k"})
 		must(t, err)
-		done, err := v2.Outbox.Retopic(t.Context(), outbox.Retopic{From: was.Name(), Topic: now.Name()})
+		done, err := v2.Outbox.Operator(access.Key{}).Retopic(t.Context(), acts.Retopic{From: was.Name(), Topic: now.Name()})
 		must(t, err)
 		if done.Moved != 3 {
 			t.Errorf("%+v", done)
@@ -256,7 +258,7 @@ func TestDeployQueues(t *testing.T) {
 		if all := got.sorted(); !slices.Equal(all, []string{"v2 1"}) {
 			t.Errorf("%q", all)
 		}
-		_, err = v2.Outbox.Retopic(t.Context(), outbox.Retopic{From: "parcel", Queue: "hooks"})
+		_, err = v2.Outbox.Operator(access.Key{}).Retopic(t.Context(), acts.Retopic{From: "parcel", Queue: "hooks"})
 		must(t, err)
 		must(t, v2.Run(t.Context()))
 		if all := got.sorted(); !slices.Equal(all, []string{"v2 2"}) {

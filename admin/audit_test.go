@@ -15,6 +15,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
@@ -111,7 +112,7 @@ func TestAuditOfNothing(t *testing.T) {
 			t.Fatalf("nothing changed, and there is %+v", all)
 		}
 		f.failed(2)
-		if n, err := f.Outbox.CountFailed(f.ctx(), outbox.FailedFilter{}); n != 2 || err != nil {
+		if n, err := f.Outbox.Operator(access.Key{}).CountFailed(f.ctx(), outbox.FailedFilter{}); n.Changed != 2 || err != nil {
 			t.Fatal(n, err)
 		}
 		if all := f.trail(audit.Options{}); len(all) != 0 {

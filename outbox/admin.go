@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/acts"
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
@@ -24,23 +25,24 @@ import (
 // FailedFilter selects failed messages and, for Redrive, those that are retrying. The zero value
 // selects all of them.
 type FailedFilter struct {
-	IDs   []Position `json:"ids,omitempty"`   // nil: any
-	Topic string     `json:"topic,omitempty"` // "": any
-	Queue string     `json:"queue,omitempty"` // "": any
-	Error string     `json:"error,omitempty"` // part of the last error, as it is written; "": any
-	// Fingerprint is that of the last error, as Failures reports it; "": any.
-	Fingerprint string `json:"fingerprint,omitempty"`
+	IDs   []Position // nil: any
+	Topic string     // "": any
+	Queue string     // "": any
+	Error string     // part of the last error, as it is written; "": any
+	// Fingerprint is that of the last error, as "pawl failures" reports it; "": any.
+	Fingerprint string
 	// Since and Before bound when the last attempt failed, by the database's clock; zero: any.
-	Since  time.Time `json:"since,omitzero"`
-	Before time.Time `json:"before,omitzero"`
-	Limit  int       `json:"limit,omitempty"` // 0: no limit
+	Since  time.Time
+	Before time.Time
+	Limit  int // 0: no limit
 	// Rate is how many to change a second, so as not to overload what they need; 0: no limit. With a
 	// rate the call stores the act, and workers work it off.
-	Rate int `json:"rate,omitempty"`
-	// EndedSteps, if not nil, is set to how many of the messages are failed steps of joins that have
-	// failed. Redriven by themselves they run again, and their joins stay failed: see
-	// join.Joins.Redrive.
-	EndedSteps *int64 `json:"-"`
+	Rate int
+}
+
+// shown is what operators see of the filter.
+func (f *FailedFilter) shown() acts.Filter {
+	return acts.Filter{Topic: f.Topic, Queue: f.Queue, Error: f.Error, Fingerprint: f.Fingerprint, Since: f.Since, Before: f.Before, Limit: f.Limit, Rate: f.Rate}
 }
 
 // target says what the filter selects, for the audit trail.
@@ -96,10 +98,15 @@ func (f *FailedFilter) validate() error {
 // see Bulk. With a Rate it returns the stored act at once; processes that run the outbox work it
 // off, and without one it waits. Otherwise it returns when all is done, or with an error and how many
 // it redrove so far; then those processes do the rest of an act that is stored, unless StopBulk stops
-// it. Joins that have ended do not count them again; see FailedFilter.EndedSteps.
+// it. Joins that have ended do not count them again: see join.Joins.Redrive.
 func (o *Outbox) Redrive(ctx context.Context, f FailedFilter) (Bulk, error) {
+	return short(operator{o}.Redrive(ctx, f))
+}
+
+// Redrive makes failed messages ready again.
+func (o operator) Redrive(ctx context.Context, f FailedFilter) (acts.Bulk, error) {
 	b, err := o.changeFailed(ctx, audit.Redrive, f)
-	if err != nil || b.Status != BulkDone {
+	if err != nil || b.Status != acts.Done {
 		return b, err
 	}
 	ids, err := o.retrying(ctx, &f, b.Changed)
@@ -158,23 +165,29 @@ func (o *Outbox) allRetrying(ctx context.Context, opts ListOptions) (all []Posit
 // Discard discards failed messages: they are kept for the retention period as discarded, then
 // deleted. See Redrive for the rest.
 func (o *Outbox) Discard(ctx context.Context, f FailedFilter) (Bulk, error) {
+	return short(operator{o}.Discard(ctx, f))
+}
+
+// Discard discards failed messages.
+func (o operator) Discard(ctx context.Context, f FailedFilter) (acts.Bulk, error) {
 	return o.changeFailed(ctx, audit.Discard, f)
 }
 
 // CountRedrive returns how many messages Redrive would change.
-func (o *Outbox) CountRedrive(ctx context.Context, f FailedFilter) (int64, error) {
-	n, err := o.CountFailed(ctx, f)
+func (o operator) CountRedrive(ctx context.Context, f FailedFilter) (b acts.Bulk, err error) {
+	b, err = o.CountFailed(ctx, f)
 	if err != nil {
-		return n, err
+		return b, err
 	}
-	ids, err := o.retrying(ctx, &f, n)
-	return n + int64(len(ids)), err
+	ids, err := o.retrying(ctx, &f, b.Changed)
+	b.Changed += int64(len(ids))
+	return b, err
 }
 
 // CountFailed returns how many messages Discard would change.
-func (o *Outbox) CountFailed(ctx context.Context, f FailedFilter) (int64, error) {
-	n, _, err := o.countFailed(ctx, &f)
-	return n, err
+func (o operator) CountFailed(ctx context.Context, f FailedFilter) (b acts.Bulk, err error) {
+	b.Changed, b.EndedSteps, _, err = o.countFailed(ctx, &f)
+	return b, err
 }
 
 // failedPage is Outbox.failedPage, except in tests.
@@ -182,17 +195,18 @@ const failedPage = 10_000
 
 // changeFailed redrives or discards the failed messages of a filter: in one transaction, or as an act
 // that is stored first.
-func (o *Outbox) changeFailed(ctx context.Context, action string, f FailedFilter) (Bulk, error) {
-	total, parts, err := o.countFailed(ctx, &f)
+func (o *Outbox) changeFailed(ctx context.Context, action string, f FailedFilter) (acts.Bulk, error) {
+	total, ended, parts, err := o.countFailed(ctx, &f)
 	if err != nil {
-		return Bulk{}, err
+		return acts.Bulk{EndedSteps: ended}, err
 	}
 	if f.Rate > 0 || parts > 1 || total > bulkStep {
 		b, err := o.store(ctx, action, &f, total)
-		if err != nil || f.Rate > 0 {
-			return b, err
+		if err == nil && f.Rate == 0 {
+			b, err = o.finish(ctx, b)
 		}
-		return o.finish(ctx, b)
+		b.EndedSteps = ended
+		return b, err
 	}
 	note := audit.New(ctx, f.target()).Op()
 	filter := o.deadFilter(&f)
@@ -203,15 +217,15 @@ func (o *Outbox) changeFailed(ctx context.Context, action string, f FailedFilter
 	}
 	var dead op.Dead
 	if err := o.db.Do(ctx, engine.One(do, &dead)); err != nil {
-		return Bulk{}, err
+		return acts.Bulk{}, err
 	}
-	b := Bulk{ID: *note.ID, Action: action, Filter: f, Target: note.Target, Status: BulkDone, Total: total, Changed: dead.N, Actor: note.Actor, Reason: worker.Value(note.Reason)}
+	b := acts.Bulk{ID: *note.ID, Action: action, EndedSteps: ended, Filter: f.shown(), Target: note.Target, Status: acts.Done, Total: total, Changed: dead.N, Actor: note.Actor, Reason: worker.Value(note.Reason)}
 	o.logChanged(ctx, &b)
 	return b, nil
 }
 
 // logChanged logs what an act has changed in this call.
-func (o *Outbox) logChanged(ctx context.Context, b *Bulk) {
+func (o *Outbox) logChanged(ctx context.Context, b *acts.Bulk) {
 	if b.Changed > 0 {
 		o.log.InfoContext(ctx, "changed failed messages", "action", b.Action, "count", b.Changed, "topic", b.Filter.Topic)
 	}
@@ -225,14 +239,13 @@ func (o *Outbox) deadFilter(f *FailedFilter) op.DeadFilter {
 	}
 }
 
-// countFailed returns how many failed messages a filter selects, and in how many parts it read them.
-func (o *Outbox) countFailed(ctx context.Context, f *FailedFilter) (total int64, pages int, err error) {
+// countFailed returns how many failed messages a filter selects, how many of them are steps of joins that
+// have ended, and in how many parts it read them.
+func (o *Outbox) countFailed(ctx context.Context, f *FailedFilter) (total, ended int64, pages int, err error) {
 	if err := f.validate(); err != nil {
-		return 0, 0, err
+		return 0, 0, 0, err
 	}
 	filter := o.deadFilter(f)
-	ended := cmp.Or(f.EndedSteps, new(int64))
-	*ended = 0
 	for last := new(int64); last != nil; pages++ {
 		filter.After, filter.Most = *last, int64(o.failedPage)
 		if f.Limit > 0 {
@@ -240,15 +253,15 @@ func (o *Outbox) countFailed(ctx context.Context, f *FailedFilter) (total int64,
 		}
 		dead, _, err := engine.Get(ctx, o.db, op.OutboxCountDead{DeadFilter: filter})
 		if err != nil {
-			return total, pages, err
+			return total, ended, pages, err
 		}
-		*ended += dead.Ended
+		ended += dead.Ended
 		last = dead.Last
 		if total += dead.N; f.Limit > 0 && total >= int64(f.Limit) {
 			last = nil
 		}
 	}
-	return total, pages, nil
+	return total, ended, pages, nil
 }
 
 // positions converts ids for operations; nil stays nil, which is any.

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/acts"
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
@@ -55,17 +56,17 @@ func works(t *testing.T, o *parts.Outbox) (done int64) {
 func steps(o *parts.Outbox) worker.Source { return o.Component().Sources[0] }
 
 // started starts an act, which is stored.
-func (f *fixture) started(act func(context.Context, outbox.FailedFilter) (outbox.Bulk, error), filter outbox.FailedFilter) outbox.Bulk {
+func (f *fixture) started(act func(context.Context, outbox.FailedFilter) (acts.Bulk, error), filter outbox.FailedFilter) acts.Bulk {
 	f.t.Helper()
 	b, err := act(f.ctx(), filter)
-	if err != nil || b.Status != outbox.BulkStored || b.Changed != 0 || b.StartedAt.IsZero() {
+	if err != nil || b.Status != acts.Stored || b.Changed != 0 || b.StartedAt.IsZero() {
 		f.t.Fatalf("%+v, %v", b, err)
 	}
 	return b
 }
 
 // bulk insists on how far an act is.
-func (f *fixture) bulk(id uuid.UUID, want outbox.BulkStatus, changed int64) outbox.Bulk {
+func (f *fixture) bulk(id uuid.UUID, want acts.Status, changed int64) acts.Bulk {
 	f.t.Helper()
 	b, err := f.Bulk(f.ctx(), id)
 	if err != nil || b.Status != want || b.Changed != changed {
@@ -102,7 +103,7 @@ func testBulkWithRate(t *testing.T, e dbtest.Engine) {
 	ids := f.fail(10)
 	ctx := admin.WithReason(admin.WithActor(f.ctx(), "alice"), "T-1")
 	b, err := f.Outbox.Redrive(ctx, outbox.FailedFilter{Topic: "t", Rate: 4})
-	if err != nil || b.Status != outbox.BulkStored || b.Total != 10 || b.Actor != "alice" || b.Reason != "T-1" || b.Action != "redrive" || b.Filter.Topic != "t" || b.Filter.Rate != 4 || b.Target != "failed messages of topic t" {
+	if err != nil || b.Status != acts.Stored || b.Total != 10 || b.Actor != "alice" || b.Reason != "T-1" || b.Action != "redrive" || b.Filter.Topic != "t" || b.Filter.Rate != 4 || b.Target != "failed messages of topic t" {
 		t.Fatalf("%+v, %v", b, err)
 	}
 	f.counts(outbox.Counts{Failed: 10})
@@ -113,7 +114,7 @@ func testBulkWithRate(t *testing.T, e dbtest.Engine) {
 	if n := works(t, f.Outbox); n != 1 { // the next step is not due
 		t.Fatalf("%d steps", n)
 	}
-	now := f.bulk(b.ID, outbox.BulkRunning, 4)
+	now := f.bulk(b.ID, acts.Running, 4)
 	if gap := now.NextAt.Sub(now.SteppedAt); gap != time.Second {
 		t.Fatalf("the next step is due %v after four messages of four a second", gap)
 	}
@@ -130,7 +131,7 @@ func testBulkWithRate(t *testing.T, e dbtest.Engine) {
 		f.dueNow()
 		works(t, parts.NewOutbox(f.db.Another(t), worker.Options{}))
 	}
-	over := f.bulk(b.ID, outbox.BulkDone, 10)
+	over := f.bulk(b.ID, acts.Done, 10)
 	if over.EndedAt.IsZero() || !over.NextAt.IsZero() {
 		t.Fatalf("%+v", over)
 	}
@@ -182,7 +183,7 @@ func testBulkFilters(t *testing.T, e dbtest.Engine) {
 			f.dueNow()
 			works(t, f.Outbox)
 		}
-		f.bulk(b.ID, outbox.BulkDone, c.want)
+		f.bulk(b.ID, acts.Done, c.want)
 	}
 	f.counts(outbox.Counts{Failed: 10, Discarded: 10})
 	f.db.CheckPlaces(t)
@@ -203,7 +204,7 @@ func testBulkBehindMany(t *testing.T, e dbtest.Engine) {
 		f.dueNow()
 		works(t, f.Outbox)
 	}
-	f.bulk(b.ID, outbox.BulkDone, 3)
+	f.bulk(b.ID, acts.Done, 3)
 }
 
 // D-411: a call whose request ends in the middle leaves the rest to the workers, and says how much
@@ -218,7 +219,7 @@ func testBulkCallEnds(t *testing.T, e dbtest.Engine) {
 	cut := parts.NewOutbox(&interrupted{DB: f.db.DB, op: "outbox/bulk_step", left: 2, cancel: cancel}, worker.Options{})
 	cut.LookAt(10)
 	b, err := cut.Redrive(ctx, outbox.FailedFilter{})
-	if !errors.Is(err, context.Canceled) || b.Changed != 20 || b.Total != 60 || b.Status != outbox.BulkRunning {
+	if !errors.Is(err, context.Canceled) || b.Changed != 20 || b.Total != 60 || b.Status != acts.Running {
 		t.Fatalf("%+v, %v", b, err)
 	}
 	f.counts(outbox.Counts{Ready: 20, Failed: 40})
@@ -234,7 +235,7 @@ func (f *fixture) once(id uuid.UUID, ids []outbox.Position) {
 		o := parts.NewOutbox(f.db.Another(f.t), worker.Options{})
 		o.LookAt(3)
 		busy.Go(func() {
-			for b := (outbox.Bulk{}); !b.Over(); {
+			for b := (acts.Bulk{}); !b.Over(); {
 				if _, err := steps(o).Dispatch(f.ctx()); err != nil {
 					f.t.Error(err)
 					return
@@ -248,7 +249,7 @@ func (f *fixture) once(id uuid.UUID, ids []outbox.Position) {
 		})
 	}
 	busy.Wait()
-	f.bulk(id, outbox.BulkDone, int64(len(ids)))
+	f.bulk(id, acts.Done, int64(len(ids)))
 	for _, id := range ids {
 		if i := f.status(id, outbox.Ready); i.Redrives != 1 {
 			f.t.Fatalf("message %d was redriven %d times", id, i.Redrives)
@@ -290,7 +291,7 @@ func testBulkProcessDies(t *testing.T, e dbtest.Engine) {
 			t.Fatal(err)
 		}
 	}
-	f.bulk(b.ID, outbox.BulkRunning, 7)
+	f.bulk(b.ID, acts.Running, 7)
 	for range 4 {
 		f.dueNow()
 		works(t, f.Outbox)
@@ -307,7 +308,7 @@ func testBulkStop(t *testing.T, e dbtest.Engine) {
 	b := f.started(f.Outbox.Redrive, outbox.FailedFilter{Rate: 4})
 	works(t, f.Outbox)
 	got, err := f.StopBulk(admin.WithReason(admin.WithActor(f.ctx(), "bob"), "too fast"), b.ID)
-	if err != nil || got.Status != outbox.BulkStopped || got.StoppedBy != "bob" || got.Changed != 4 || !got.NextAt.IsZero() {
+	if err != nil || got.Status != acts.Stopped || got.StoppedBy != "bob" || got.Changed != 4 || !got.NextAt.IsZero() {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	f.dueNow()
@@ -339,8 +340,8 @@ func testBulkThatFails(t *testing.T, e dbtest.Engine) {
 	if _, err := steps(f.Outbox).Dispatch(f.ctx()); err == nil {
 		t.Fatal("a step of nonsense")
 	}
-	f.bulk(bad.ID, outbox.BulkStored, 0)
-	f.bulk(b.ID, outbox.BulkDone, 3)
+	f.bulk(bad.ID, acts.Stored, 0)
+	f.bulk(b.ID, acts.Done, 3)
 }
 
 // D-411: whoever runs the outbox works off what is stored, and is woken for it; acts that ended are
@@ -369,7 +370,7 @@ func testBulkRuns(t *testing.T, e dbtest.Engine) {
 	})
 	stop()
 	running.Wait()
-	f.bulk(b.ID, outbox.BulkDone, 10)
+	f.bulk(b.ID, acts.Done, 10)
 	f.exec("UPDATE " + f.db.Table("outbox_bulk") + " SET ended_at = " + f.db.Ago(8*24*time.Hour))
 	if _, err := f.CleanUp(f.ctx()); err != nil {
 		t.Fatal(err)

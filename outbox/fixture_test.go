@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/acts"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/test/parts"
@@ -135,7 +136,7 @@ func (f *fixture) Discard(ctx context.Context, filter outbox.FailedFilter) (int6
 }
 
 // changed is an act of which only the number of messages counts that it changed.
-func changed(act func(context.Context, outbox.FailedFilter) (outbox.Bulk, error)) func(context.Context, outbox.FailedFilter) (int64, error) {
+func changed(act func(context.Context, outbox.FailedFilter) (acts.Bulk, error)) func(context.Context, outbox.FailedFilter) (int64, error) {
 	return func(ctx context.Context, f outbox.FailedFilter) (int64, error) {
 		b, err := act(ctx, f)
 		return b.Changed, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bravellian/pawl/internal/acts"
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
@@ -13,40 +14,19 @@ import (
 	"github.com/bravellian/pawl/internal/topics"
 )
 
-// Retopic says which messages get another topic or queue.
-type Retopic struct {
-	From string // a topic, or a pattern such as "old.*"
-	// Topic is the new topic, "": as it was. Where From is a pattern, one that ends in * keeps what the
-	// * of From stands for.
-	Topic  string
-	Queue  string // the new queue, "": as it was
-	DryRun bool   // change nothing: the result is what would have been done
-}
-
-// Retopiced is what Retopic did.
-type Retopiced struct {
-	Moved int64 `json:"moved"`
-	// Kept is how many would get another queue and have ordering keys: they stay as they were, because
-	// the order of a key holds within a queue.
-	Kept int64 `json:"kept"`
-	// Running is how many a worker holds: they stay as they were. Those that it puts back wait under
-	// the old topic.
-	Running int64 `json:"running"`
-}
-
 // Retopic gives messages that are ready, scheduled, waiting for a retry or failed another topic or
 // queue. They keep ids, places in the order of their keys, due times, attempts and joins. It changes up
 // to 1000 in each transaction and leaves a note in the audit trail in each: after an error, which it
 // returns with what it did so far, it may be repeated. Timers and jobs keep their topics.
-func (o *Outbox) Retopic(ctx context.Context, r Retopic) (done Retopiced, err error) {
-	if err := r.validate(); err != nil {
+func (o operator) Retopic(ctx context.Context, r acts.Retopic) (done acts.Retopiced, err error) {
+	if err := checkRetopic(&r); err != nil {
 		return done, err
 	}
 	opts := ListOptions{NoPayload: true}
 	if _, pattern := topics.Pattern(r.From); !pattern {
 		opts.Topic = r.From
 	}
-	m := moving{o: o, to: map[place][]int64{}, dry: r.DryRun, note: audit.New(ctx, r.target()).Op()}
+	m := moving{o: o.Outbox, to: map[place][]int64{}, dry: r.DryRun, note: audit.New(ctx, retopicTarget(&r)).Op()}
 	for _, opts.Status = range []Status{Ready, Scheduled, Retrying, Failed, InProgress} {
 		for i, err := range o.List(ctx, opts) {
 			if err != nil {
@@ -68,7 +48,7 @@ func (o *Outbox) Retopic(ctx context.Context, r Retopic) (done Retopiced, err er
 	return m.done, nil
 }
 
-func (r *Retopic) validate() error {
+func checkRetopic(r *acts.Retopic) error {
 	if r.Topic == "" && r.Queue == "" {
 		return engine.Invalid("topic", "neither another topic nor another queue")
 	}
@@ -79,8 +59,8 @@ func (r *Retopic) validate() error {
 	return cmp.Or(engine.CheckText("from", r.From, limits.Topic, true), engine.CheckText("topic", r.Topic, limits.Topic, false), engine.CheckText("queue", r.Queue, limits.Queue, false))
 }
 
-// target says what is moved, for the audit trail.
-func (r *Retopic) target() string {
+// retopicTarget says what is moved, for the audit trail.
+func retopicTarget(r *acts.Retopic) string {
 	text := "topic " + r.From
 	if r.Topic != "" {
 		text += " to topic " + r.Topic
@@ -91,8 +71,8 @@ func (r *Retopic) target() string {
 	return text
 }
 
-// topic returns the new topic of one, which is a match of From.
-func (r *Retopic) topic(was string) string {
+// newTopic returns the new topic of one, which is a match of From.
+func newTopic(r *acts.Retopic, was string) string {
 	from, _ := topics.Pattern(r.From)
 	if prefix, pattern := topics.Pattern(r.Topic); pattern {
 		return prefix + was[len(from):]
@@ -113,16 +93,16 @@ type moving struct {
 	to   map[place][]int64
 	dry  bool
 	note op.Note
-	done Retopiced
+	done acts.Retopiced
 }
 
 // add moves a message, or has it moved with others.
-func (m *moving) add(ctx context.Context, r *Retopic, i *Info) error {
+func (m *moving) add(ctx context.Context, r *acts.Retopic, i *Info) error {
 	from, pattern := topics.Pattern(r.From)
 	if pattern && !strings.HasPrefix(i.Topic, from) {
 		return nil
 	}
-	to := place{topic: r.topic(i.Topic)}
+	to := place{topic: newTopic(r, i.Topic)}
 	if r.Queue != "" && r.Queue != i.Queue {
 		to.queue, to.priority = r.Queue, i.Priority
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/acts"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/test/parts"
@@ -15,7 +16,7 @@ import (
 )
 
 // retopic insists on what a Retopic did.
-func (f *fixture) retopic(r outbox.Retopic, want outbox.Retopiced) {
+func (f *fixture) retopic(r acts.Retopic, want acts.Retopiced) {
 	f.t.Helper()
 	got, err := f.Retopic(f.ctx(), r)
 	if err != nil || got != want {
@@ -48,9 +49,9 @@ func testRetopic(t *testing.T, e dbtest.Engine) {
 	ready := f.enqueue(outbox.Message{Topic: "old", Payload: []byte("ready")})
 	later := f.enqueue(outbox.Message{Topic: "old", Payload: []byte("later"), Due: time.Now().Add(time.Hour)})
 	f.enqueue(outbox.Message{Topic: "older", Payload: []byte("x")})
-	f.retopic(outbox.Retopic{From: "old", Topic: "new", DryRun: true}, outbox.Retopiced{Moved: 3, Running: 1})
+	f.retopic(acts.Retopic{From: "old", Topic: "new", DryRun: true}, acts.Retopiced{Moved: 3, Running: 1})
 	f.status(ready, outbox.Ready)
-	f.retopic(outbox.Retopic{From: "old", Topic: "new"}, outbox.Retopiced{Moved: 3, Running: 1})
+	f.retopic(acts.Retopic{From: "old", Topic: "new"}, acts.Retopiced{Moved: 3, Running: 1})
 	for id, status := range map[outbox.Position]outbox.Status{failed: outbox.Failed, ready: outbox.Ready, later: outbox.Ready} {
 		if got := f.status(id, status); got.Topic != "new" {
 			t.Errorf("%+v", got)
@@ -60,7 +61,7 @@ func testRetopic(t *testing.T, e dbtest.Engine) {
 		t.Errorf("%+v", trail)
 	}
 	f.touched(1)(f.Release(f.ctx(), owner, positions(held)...))
-	f.retopic(outbox.Retopic{From: "old", Topic: "new"}, outbox.Retopiced{Moved: 1})
+	f.retopic(acts.Retopic{From: "old", Topic: "new"}, acts.Retopiced{Moved: 1})
 	f.touched(1)(f.Redrive(f.ctx(), outbox.FailedFilter{Topic: "new"}))
 	got := f.claimed("")
 	slices.Sort(got)
@@ -79,11 +80,11 @@ func testRetopicKeepsOrder(t *testing.T, e dbtest.Engine) {
 	}
 	owner, head := f.claimExactly(1) // puts the key in order: the others wait behind it
 	f.enqueue(outbox.Message{Topic: "old", OrderingKey: "k", Payload: []byte("3")})
-	f.retopic(outbox.Retopic{From: "old", Topic: "new"}, outbox.Retopiced{Moved: 3, Running: 1})
+	f.retopic(acts.Retopic{From: "old", Topic: "new"}, acts.Retopiced{Moved: 3, Running: 1})
 	if got := f.claimed(""); got != nil {
 		t.Fatalf("%q beside the head", got)
 	}
-	f.retopic(outbox.Retopic{From: "*", Queue: "q"}, outbox.Retopiced{Kept: 3, Running: 1})
+	f.retopic(acts.Retopic{From: "*", Queue: "q"}, acts.Retopiced{Kept: 3, Running: 1})
 	f.touched(1)(f.WorkQueue("").Ack(f.ctx(), owner, positions(head)...))
 	for n := 1; n < 4; n++ {
 		owner, msgs := f.claimExactly(1)
@@ -102,14 +103,14 @@ func testRetopicToQueue(t *testing.T, e dbtest.Engine) {
 	f.enqueue(outbox.Message{Topic: "old.a", Payload: []byte("1"), Priority: 5})
 	f.enqueue(outbox.Message{Topic: "old.b", Payload: []byte("2")})
 	f.enqueue(outbox.Message{Topic: "new.c", Payload: []byte("3"), Queue: "q"})
-	f.retopic(outbox.Retopic{From: "old.*", Topic: "new.*", Queue: "q"}, outbox.Retopiced{Moved: 2})
+	f.retopic(acts.Retopic{From: "old.*", Topic: "new.*", Queue: "q"}, acts.Retopiced{Moved: 2})
 	if got := f.claimed(""); got != nil {
 		t.Errorf("%q is in the old queue", got)
 	}
 	if got := f.claimed("q"); len(got) != 3 || got[2] != "new.a 1" || !slices.Contains(got, "new.b 2") {
 		t.Errorf("%q", got)
 	}
-	for _, bad := range []outbox.Retopic{{From: "old.*"}, {Topic: "new"}, {From: "old", Topic: "new.*"}, {From: "a", Topic: "b\x00"}} {
+	for _, bad := range []acts.Retopic{{From: "old.*"}, {Topic: "new"}, {From: "old", Topic: "new.*"}, {From: "a", Topic: "b\x00"}} {
 		if _, err := f.Retopic(f.ctx(), bad); !errors.Is(err, engine.ErrInvalid) {
 			t.Errorf("%+v: %v", bad, err)
 		}
@@ -131,7 +132,7 @@ func testRetopicOfLimited(t *testing.T, e dbtest.Engine) {
 	if got := f.claimed(""); len(got) != 1 { // the others are met, and wait for the limit
 		t.Fatalf("%q", got)
 	}
-	f.retopic(outbox.Retopic{From: "old", Topic: "new"}, outbox.Retopiced{Moved: 3, Running: 1})
+	f.retopic(acts.Retopic{From: "old", Topic: "new"}, acts.Retopiced{Moved: 3, Running: 1})
 	got := append(f.claimed(""), f.claimed("")...)
 	if len(got) != 2 || slices.Contains(got, "new d") || !slices.Contains(got, "new c") { // d waits behind c, or a is the running one
 		t.Errorf("%q", got)

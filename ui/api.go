@@ -9,6 +9,7 @@ import (
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/acts"
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/inspect"
@@ -60,7 +61,7 @@ func resources() []resource {
 		{path: "doctor", summary: "Whether the database is in order: what the examination found.", result: health.Report{}, get: func(v *visit, s *store) (any, error) {
 			return v.redactReport(s.Admin.ExamineWith(v.Context(), access.Key{}, engine.ExamineOptions{Timeout: v.s.opts.Timeout})), nil
 		}},
-		{path: "failures", summary: "Failed messages by topic and kind of error, the most frequent first.", params: []string{"topic", "queue", "error"}, result: []outbox.Failure{}, list: true, get: func(v *visit, s *store) (any, error) {
+		{path: "failures", summary: "Failed messages by topic and kind of error, the most frequent first.", params: []string{"topic", "queue", "error"}, result: []acts.Failure{}, list: true, get: func(v *visit, s *store) (any, error) {
 			_, groups, err := v.failed(v.Context(), s)
 			return v.readable(groups), err
 		}},
@@ -98,9 +99,9 @@ func resources() []resource {
 		{path: "workers", summary: "The processes that work on the database.", result: []registry.Info{}, list: true, get: func(v *visit, s *store) (any, error) { return inspect.ListWorkers(v.Context(), s.db()) }},
 		{path: "pauses", summary: "What is paused.", result: []admin.Pause{}, list: true, get: func(v *visit, s *store) (any, error) { return s.Admin.Pauses(v.Context()) }},
 		{path: "limits", summary: "Limits, and how much of them is used.", result: []admin.Limit{}, list: true, get: func(v *visit, s *store) (any, error) { return s.Admin.Limits(v.Context()) }},
-		{path: "bulk", summary: "Bulk acts on failed messages that are stored, newest first.", result: []outbox.Bulk{}, list: true, get: func(v *visit, s *store) (any, error) { return s.Outbox.Bulks(v.Context()) }},
-		{path: "bulk/{id}", summary: "A bulk act.", result: outbox.Bulk{}, get: apiBulk},
-		{path: "bulk/{id}/stop", summary: "Stops a bulk act, and returns it. What it has not changed yet is left as it is.", params: []string{"reason"}, result: outbox.Bulk{}, get: apiStopBulk, change: true},
+		{path: "bulk", summary: "Bulk acts on failed messages that are stored, newest first.", result: []acts.Bulk{}, list: true, get: func(v *visit, s *store) (any, error) { return s.Outbox.Operator(access.Key{}).Bulks(v.Context()) }},
+		{path: "bulk/{id}", summary: "A bulk act.", result: acts.Bulk{}, get: apiBulk},
+		{path: "bulk/{id}/stop", summary: "Stops a bulk act, and returns it. What it has not changed yet is left as it is.", params: []string{"reason"}, result: acts.Bulk{}, get: func(v *visit, s *store) (any, error) { return stopped(v.Context(), s, v.PathValue("id")) }, change: true},
 		{path: "audit", summary: "What operators did, newest first.", params: []string{"actor", "action", "after"}, result: []audit.Entry{}, list: true, get: func(v *visit, s *store) (any, error) {
 			p, err := v.listAudit(v.Context(), s)
 			return sent(p, same), err

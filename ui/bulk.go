@@ -7,15 +7,16 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/acts"
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/outbox"
 )
 
 // bulkActs lists the bulk acts that are stored, the newest first.
 func bulkActs(v *visit) (*screen, error) {
 	sc := &screen{Title: "Bulk acts"}
 	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
-		list, err := s.Outbox.Bulks(ctx)
+		list, err := s.Outbox.Operator(access.Key{}).Bulks(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -24,7 +25,7 @@ func bulkActs(v *visit) (*screen, error) {
 	return sc, nil
 }
 
-func bulkTable(s *store, list []outbox.Bulk) *table {
+func bulkTable(s *store, list []acts.Bulk) *table {
 	t := &table{Head: []string{"State", "Act", "To what", "Done", "Of", "A second", "Who", "Why", "Since", "Last step", "Ended", ""}, None: "No bulk acts."}
 	for i := range list {
 		b := &list[i]
@@ -49,11 +50,10 @@ func bulkTable(s *store, list []outbox.Bulk) *table {
 
 // bulkID is the id of an act that a request names.
 func bulkID(text string) (uuid.UUID, error) {
-	id, err := uuid.Parse(text)
-	if err != nil {
-		return id, engine.Invalid("id", "not a UUID")
+	if id, err := uuid.Parse(text); err == nil {
+		return id, nil
 	}
-	return id, nil
+	return uuid.Nil, engine.Invalid("id", "not a UUID")
 }
 
 func apiBulk(v *visit, s *store) (any, error) {
@@ -61,19 +61,15 @@ func apiBulk(v *visit, s *store) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.Outbox.Bulk(v.Context(), id)
+	return s.Outbox.Operator(access.Key{}).Bulk(v.Context(), id)
 }
 
-func apiStopBulk(v *visit, s *store) (any, error) {
-	return stopped(v.Context(), s, v.PathValue("id"))
-}
-
-func stopped(ctx context.Context, s *store, text string) (b outbox.Bulk, err error) {
+func stopped(ctx context.Context, s *store, text string) (b acts.Bulk, err error) {
 	id, err := bulkID(text)
 	if err != nil {
 		return b, err
 	}
-	return s.Outbox.StopBulk(ctx, id)
+	return s.Outbox.Operator(access.Key{}).StopBulk(ctx, id)
 }
 
 // stopBulk stops a bulk act.
@@ -86,7 +82,7 @@ func stopBulk(ctx context.Context, s *store, form url.Values) (string, error) {
 }
 
 // began says what became of an act that was just begun.
-func began(b *outbox.Bulk) string {
+func began(b *acts.Bulk) string {
 	if b.Over() || b.StartedAt.IsZero() {
 		return several(b.Changed, "message", changedBy(b))
 	}
@@ -94,7 +90,7 @@ func began(b *outbox.Bulk) string {
 }
 
 // changedBy says what an act makes of messages.
-func changedBy(b *outbox.Bulk) string {
+func changedBy(b *acts.Bulk) string {
 	if b.Action == "discard" {
 		return "discarded"
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/acts"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/ui"
@@ -33,9 +34,9 @@ func TestBulkActs(t *testing.T) {
 		if want := "4 messages to be redriven by workers, 2 a second: see Bulk acts"; status != http.StatusSeeOther || did(t, s, h) != want {
 			t.Fatalf("%d, to %s: %s", status, h.Get("Location"), did(t, s, h))
 		}
-		var list struct{ Items []outbox.Bulk }
+		var list struct{ Items []acts.Bulk }
 		f.decode(s, "api/v1/bulk", &list)
-		if len(list.Items) != 1 || list.Items[0].Status != outbox.BulkStored || list.Items[0].Actor != "olga" || list.Items[0].Total != 4 || list.Items[0].Filter.Topic != "more" {
+		if len(list.Items) != 1 || list.Items[0].Status != acts.Stored || list.Items[0].Actor != "olga" || list.Items[0].Total != 4 || list.Items[0].Filter.Topic != "more" {
 			t.Fatalf("%+v", list)
 		}
 		b := list.Items[0]
@@ -43,7 +44,7 @@ func TestBulkActs(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.decode(s, "api/v1/bulk/"+b.ID.String(), &b)
-		if b.Status != outbox.BulkRunning || b.Changed != 2 {
+		if b.Status != acts.Running || b.Changed != 2 {
 			t.Fatalf("%+v", b)
 		}
 		if _, body, _ := get(t, s, "bulk"); !strings.Contains(body, "failed messages of topic more") || !strings.Contains(body, "running") || !strings.Contains(body, b.ID.String()) {
@@ -60,7 +61,7 @@ func TestBulkActs(t *testing.T) {
 			t.Error("a link stops an act")
 		}
 		status, body, _ := do(t, s, http.MethodPost, "api/v1/bulk/"+b.ID.String()+"/stop?reason=enough", nil, nil)
-		if err := json.Unmarshal([]byte(body), &b); err != nil || status != http.StatusOK || b.Status != outbox.BulkStopped || b.StoppedBy != "oleg" || b.Changed != 2 {
+		if err := json.Unmarshal([]byte(body), &b); err != nil || status != http.StatusOK || b.Status != acts.Stopped || b.StoppedBy != "oleg" || b.Changed != 2 {
 			t.Fatalf("%d %s, %v", status, body, err)
 		}
 		status, _, h = do(t, s, http.MethodPost, "do/stop-bulk", url.Values{"id": {b.ID.String()}, "back": {"bulk"}}, nil)

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/acts"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -31,23 +33,23 @@ func failed(v *visit) (*screen, error) {
 }
 
 // failed reads the groups that the address asks for.
-func (v *visit) failed(ctx context.Context, s *store) (f outbox.FailedFilter, groups []outbox.Failure, err error) {
+func (v *visit) failed(ctx context.Context, s *store) (f outbox.FailedFilter, groups []acts.Failure, err error) {
 	if err := v.searchable("error"); err != nil {
 		return f, nil, err
 	}
 	f = outbox.FailedFilter{Topic: v.query.Get("topic"), Queue: v.query.Get("queue"), Error: v.query.Get("error")}
-	groups, err = s.Outbox.Failures(ctx, f)
+	groups, err = s.Outbox.Operator(access.Key{}).Failures(ctx, f)
 	return f, groups, err
 }
 
 // readable returns the groups as the visitor may read them: those that look alike are one.
-func (v *visit) readable(groups []outbox.Failure) (all []outbox.Failure) {
+func (v *visit) readable(groups []acts.Failure) (all []acts.Failure) {
 	if v.readsAll() {
 		return groups
 	}
 	for _, g := range groups {
 		g.Fingerprint, g.Error = "", v.private(g.Topic, g.Fingerprint)
-		i := slices.IndexFunc(all, func(o outbox.Failure) bool { return o.Topic == g.Topic && o.Error == g.Error })
+		i := slices.IndexFunc(all, func(o acts.Failure) bool { return o.Topic == g.Topic && o.Error == g.Error })
 		if i < 0 {
 			all = append(all, g)
 			continue
@@ -65,7 +67,7 @@ func (v *visit) readable(groups []outbox.Failure) (all []outbox.Failure) {
 }
 
 // failures is a table of groups.
-func (v *visit) failures(s *store, queue string, groups []outbox.Failure) *table {
+func (v *visit) failures(s *store, queue string, groups []acts.Failure) *table {
 	t := &table{Head: []string{"Topic", "Error", "Messages", "First failed", "Last failed", "Example", ""}, None: "Nothing has failed."}
 	for i := range groups {
 		g := &groups[i]
@@ -123,12 +125,10 @@ func retry(ctx context.Context, s *store, form url.Values) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var ended int64
-	f.EndedSteps = &ended
-	b, err := s.Outbox.Redrive(ctx, f)
+	b, err := s.Outbox.Operator(access.Key{}).Redrive(ctx, f)
 	did := began(&b)
-	if ended > 0 {
-		did += "; " + several(ended, "step", "of joins that have failed and stay failed: retry the joins")
+	if b.EndedSteps > 0 {
+		did += "; " + several(b.EndedSteps, "step", "of joins that have failed and stay failed: retry the joins")
 	}
 	return did, err
 }
@@ -139,6 +139,6 @@ func discard(ctx context.Context, s *store, form url.Values) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	b, err := s.Outbox.Discard(ctx, f)
+	b, err := s.Outbox.Operator(access.Key{}).Discard(ctx, f)
 	return began(&b), err
 }

@@ -6,9 +6,10 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/acts"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/inspect"
-	"github.com/bravellian/pawl/outbox"
 )
 
 // bulkCmd is "pawl bulk".
@@ -27,7 +28,7 @@ them at a time. Messages that fail after it was stored are left alone.`
 // bulkJSON is a bulk act as JSON.
 type bulkJSON struct {
 	Store string `json:"store,omitempty"`
-	outbox.Bulk
+	acts.Bulk
 }
 
 // bulkLsCmd is "pawl bulk ls".
@@ -43,7 +44,7 @@ kept for the retention period of the workers, 7 days by default.`
 // Run lists bulk acts.
 func (c *bulkLsCmd) Run(ctx context.Context, a *app, g *options) error {
 	return bulkListing().listStores(ctx, a, g, c.outputFlag, func(s *store, key string) (all []bulkJSON, err error) {
-		list, err := s.pawl().Outbox.Bulks(ctx)
+		list, err := s.pawl().Outbox.Operator(access.Key{}).Bulks(ctx)
 		for i := range list {
 			all = append(all, bulkJSON{key, list[i]})
 		}
@@ -92,7 +93,7 @@ func (c *bulkStopCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	o := s.pawl().Outbox
+	o := s.pawl().Outbox.Operator(access.Key{})
 	before, err := o.Bulk(ctx, id)
 	b := before
 	if err == nil {
@@ -101,7 +102,7 @@ func (c *bulkStopCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err := s.close(err); err != nil {
 		return err
 	}
-	if before.Over() || b.Status != outbox.BulkStopped {
+	if before.Over() || b.Status != acts.Stopped {
 		return fmt.Errorf("bulk act %s is %s, it changed %s", b.ID, b.Status, engine.Several(b.Changed, "message"))
 	}
 	if g.JSON {
@@ -126,7 +127,7 @@ func workersOf(ctx context.Context, s *store) (string, error) {
 }
 
 // printStored prints an act that workers work off.
-func (a *app) printStored(done string, b *outbox.Bulk, note string, asJSON bool) error {
+func (a *app) printStored(done string, b *acts.Bulk, note string, asJSON bool) error {
 	if asJSON {
 		return a.printJSON(b)
 	}

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bravellian/pawl/internal/acts"
 	"github.com/bravellian/pawl/internal/view"
-	"github.com/bravellian/pawl/outbox"
 )
 
 // bulks are the bulk acts, the newest first.
-func (d *database) bulks() (all []outbox.Bulk) {
+func (d *database) bulks() (all []acts.Bulk) {
 	d.t.Helper()
 	for line := range strings.Lines(d.must("", "bulk", "ls", "--json")) {
 		var b bulkJSON
@@ -43,13 +43,13 @@ func TestBulk(t *testing.T) {
 		d.failingN(4)
 		out := d.must("", "retry", "--all", "--topic", "t", "--rate", "2", "--actor", "alice", "--reason", "T-1")
 		all := d.bulks()
-		if len(all) != 1 || all[0].Status != outbox.BulkStored || all[0].Total != 4 || all[0].Actor != "alice" || all[0].Reason != "T-1" || all[0].Filter.Rate != 2 {
+		if len(all) != 1 || all[0].Status != acts.Stored || all[0].Total != 4 || all[0].Actor != "alice" || all[0].Reason != "T-1" || all[0].Filter.Rate != 2 {
 			t.Fatalf("%+v", all)
 		}
 		if want := "stored " + all[0].ID.String() + ": 4 messages to be retried, 2 a second; no worker is running: nothing happens before one is\n"; out != want {
 			t.Errorf("%q, want %q", out, want)
 		}
-		var b outbox.Bulk
+		var b acts.Bulk
 		decode(t, d.must("", "discard", "--all", "--rate", "1", "--json"), &b)
 		if b.Action != "discard" || b.Total != 4 || len(d.bulks()) != 2 {
 			t.Errorf("%+v", b)
@@ -87,7 +87,7 @@ func TestBulkKilledWorker(t *testing.T) {
 			t.Fatal(err)
 		}
 		victim.wait()
-		eventually(t, "the act is done", func() bool { return d.bulks()[0].Status == outbox.BulkDone })
+		eventually(t, "the act is done", func() bool { return d.bulks()[0].Status == acts.Done })
 		if err := heir.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}

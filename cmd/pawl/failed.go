@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/acts"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/outbox"
@@ -61,7 +63,7 @@ Examples:
 
 // Run gives failed messages a fresh start, and has those that are retrying run now.
 func (c *retryCmd) Run(ctx context.Context, a *app, g *options) error {
-	return c.apply(ctx, a, g, retried, (*outbox.Outbox).Redrive)
+	return c.apply(ctx, a, g, retried)
 }
 
 // discardCmd is "pawl discard".
@@ -76,14 +78,12 @@ messages are chosen is said as for "pawl retry".`
 
 // Run gives failed messages up.
 func (c *discardCmd) Run(ctx context.Context, a *app, g *options) error {
-	return c.apply(ctx, a, g, "discarded", (*outbox.Outbox).Discard)
+	return c.apply(ctx, a, g, "discarded")
 }
 
 const retried = "retried"
 
-type repair func(*outbox.Outbox, context.Context, outbox.FailedFilter) (outbox.Bulk, error)
-
-func (c *selection) apply(ctx context.Context, a *app, g *options, done string, act repair) error {
+func (c *selection) apply(ctx context.Context, a *app, g *options, done string) error {
 	f, err := c.filter(time.Now())
 	if err != nil {
 		return err
@@ -92,25 +92,22 @@ func (c *selection) apply(ctx context.Context, a *app, g *options, done string, 
 	if err != nil {
 		return err
 	}
-	o := s.pawl().Outbox
-	if !c.All {
-		f.IDs, err = c.failed(ctx, o, done == retried)
-	}
-	var ended int64
-	count := (*outbox.Outbox).CountFailed
+	o := s.pawl().Outbox.Operator(access.Key{})
+	act, count := o.Discard, o.CountFailed
 	if done == retried {
-		f.EndedSteps, count = &ended, (*outbox.Outbox).CountRedrive
+		act, count = o.Redrive, o.CountRedrive
+	}
+	if !c.All {
+		f.IDs, err = c.failed(ctx, o.Outbox, done == retried)
 	}
 	if c.DryRun {
-		done, act = "would be "+done, func(o *outbox.Outbox, ctx context.Context, f outbox.FailedFilter) (b outbox.Bulk, err error) {
-			b.Changed, err = count(o, ctx, f)
-			return b, err
-		}
+		done, act = "would be "+done, count
 	}
-	var b outbox.Bulk
+	var b acts.Bulk
 	if err == nil {
-		b, err = act(o, ctx, f)
+		b, err = act(ctx, f)
 	}
+	ended := b.EndedSteps
 	left := !b.StartedAt.IsZero() && !b.Over() // to workers
 	note := ""
 	if err == nil && left {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/acts"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -33,7 +35,7 @@ Examples:
 // failureJSON is a kind of failures as JSON.
 type failureJSON struct {
 	Store string `json:"store,omitempty"`
-	outbox.Failure
+	acts.Failure
 }
 
 // Run prints the kinds of failures.
@@ -43,7 +45,7 @@ func (c *failuresCmd) Run(ctx context.Context, a *app, g *options) error {
 		return err
 	}
 	return failureListing().listStores(ctx, a, g, c.outputFlag, func(s *store, key string) (all []failureJSON, err error) {
-		groups, err := s.pawl().Outbox.Failures(ctx, outbox.FailedFilter{Topic: string(c.Topic), Queue: string(c.Queue), Since: since})
+		groups, err := s.pawl().Outbox.Operator(access.Key{}).Failures(ctx, outbox.FailedFilter{Topic: string(c.Topic), Queue: string(c.Queue), Since: since})
 		for _, f := range groups {
 			all = append(all, failureJSON{key, f})
 		}

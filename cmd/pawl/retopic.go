@@ -4,8 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/acts"
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/outbox"
 )
 
 // retopicCmd is "pawl retopic".
@@ -37,7 +38,7 @@ func (c *retopicCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	done, err := s.pawl().Outbox.Retopic(ctx, outbox.Retopic{From: c.From, Topic: c.Topic, Queue: string(c.Queue), DryRun: c.DryRun})
+	done, err := s.pawl().Outbox.Operator(access.Key{}).Retopic(ctx, acts.Retopic{From: c.From, Topic: c.Topic, Queue: string(c.Queue), DryRun: c.DryRun})
 	word := "moved"
 	if c.DryRun {
 		word = "would be moved"

@@ -197,11 +197,11 @@ func reading() []act {
 			for _, s := range []outbox.Status{outbox.Ready, outbox.InProgress, outbox.Done, outbox.Failed} {
 				errs = append(errs, done(engine.Collect(p.Outbox.List(p.ctx, outbox.ListOptions{Status: s}), 100)))
 			}
-			errs = append(errs, done(p.Outbox.Find(p.ctx, f.message)), done(p.Outbox.Count(p.ctx)), done(p.Outbox.CountFailed(p.ctx, outbox.FailedFilter{})),
+			errs = append(errs, done(p.Outbox.Find(p.ctx, f.message)), done(p.Outbox.Count(p.ctx)), done(p.Outbox.Operator(access.Key{}).CountFailed(p.ctx, outbox.FailedFilter{})),
 				done(engine.Collect(p.Joins.Members(p.ctx, f.join, join.MembersOptions{}), 100)), done(p.Inbox.Get(p.ctx, f.key.Source, f.key.MessageID)), done(engine.Collect(p.Leases.List(p.ctx, lease.ListOptions{}), 100)), done(engine.Collect(p.Jobs.List(p.ctx, job.ListOptions{}), 100)))
 			return errors.Join(errs...)
 		}},
-		{"see bulk acts", all, func(p *person, f *scene) error { return done(p.Outbox.Bulks(p.ctx)) }},
+		{"see bulk acts", all, func(p *person, f *scene) error { return done(p.Outbox.Operator(access.Key{}).Bulks(p.ctx)) }},
 		{"read the audit trail", trail, func(p *person, f *scene) error {
 			return done(engine.Collect(audit.List(p.ctx, p.Internal(access.Key{}).DB, audit.Options{}), 100))
 		}},
@@ -287,7 +287,7 @@ func operating() []act {
 			if err != nil {
 				return err
 			}
-			_, err = p.Outbox.StopBulk(p.ctx, b.ID)
+			_, err = p.Outbox.Operator(access.Key{}).StopBulk(p.ctx, b.ID)
 			return errors.Join(err, done(p.Outbox.Discard(p.ctx, outbox.FailedFilter{IDs: []outbox.Position{f.failedAt}, Rate: 1})))
 		}},
 		{"start a bulk act by hand", all, func(p *person, f *scene) error {

@@ -7,10 +7,13 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/acts"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/queue"
 	"github.com/bravellian/pawl/internal/worker"
@@ -79,6 +82,55 @@ func (o *Outbox) Run(ctx context.Context) error { return o.part.Run(ctx) }
 
 // CleanUp cleans up once.
 func (o *Outbox) CleanUp(ctx context.Context) (int64, error) { return o.part.CleanUp(ctx) }
+
+// What operators do has other results than what programs do.
+
+// Redrive is the operators'.
+func (o *Outbox) Redrive(ctx context.Context, f outbox.FailedFilter) (acts.Bulk, error) {
+	return o.Operator(access.Key{}).Redrive(ctx, f)
+}
+
+// Discard is the operators'.
+func (o *Outbox) Discard(ctx context.Context, f outbox.FailedFilter) (acts.Bulk, error) {
+	return o.Operator(access.Key{}).Discard(ctx, f)
+}
+
+// Bulk is the operators'.
+func (o *Outbox) Bulk(ctx context.Context, id uuid.UUID) (acts.Bulk, error) {
+	return o.Operator(access.Key{}).Bulk(ctx, id)
+}
+
+// Bulks is the operators'.
+func (o *Outbox) Bulks(ctx context.Context) ([]acts.Bulk, error) {
+	return o.Operator(access.Key{}).Bulks(ctx)
+}
+
+// StopBulk is the operators'.
+func (o *Outbox) StopBulk(ctx context.Context, id uuid.UUID) (acts.Bulk, error) {
+	return o.Operator(access.Key{}).StopBulk(ctx, id)
+}
+
+// CountRedrive is the operators'.
+func (o *Outbox) CountRedrive(ctx context.Context, f outbox.FailedFilter) (int64, error) {
+	b, err := o.Operator(access.Key{}).CountRedrive(ctx, f)
+	return b.Changed, err
+}
+
+// CountFailed is the operators'.
+func (o *Outbox) CountFailed(ctx context.Context, f outbox.FailedFilter) (int64, error) {
+	b, err := o.Operator(access.Key{}).CountFailed(ctx, f)
+	return b.Changed, err
+}
+
+// Failures is the operators'.
+func (o *Outbox) Failures(ctx context.Context, f outbox.FailedFilter) ([]acts.Failure, error) {
+	return o.Operator(access.Key{}).Failures(ctx, f)
+}
+
+// Retopic is the operators'.
+func (o *Outbox) Retopic(ctx context.Context, r acts.Retopic) (acts.Retopiced, error) {
+	return o.Operator(access.Key{}).Retopic(ctx, r)
+}
 
 // Joins are joins.
 type Joins struct {

@@ -17,6 +17,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/bravellian/pawl/internal/acts"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/test/dbtest"
@@ -428,7 +429,7 @@ func (m *model) cancel(rt *rapid.T) {
 }
 
 // dead draws failed steps and calls what deals with those.
-func (m *model) dead(rt *rapid.T, call func(context.Context, outbox.FailedFilter) (outbox.Bulk, error)) (touched []*step) {
+func (m *model) dead(rt *rapid.T, call func(context.Context, outbox.FailedFilter) (acts.Bulk, error)) (touched []*step) {
 	var filter outbox.FailedFilter
 	for _, s := range m.some(rt, m.steps) {
 		filter.IDs = append(filter.IDs, s.at)
