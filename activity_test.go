@@ -20,14 +20,14 @@ func TestActivityIsCounted(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		db := e.Open(t)
 		p := runOnce(t, db, func(p *pawl.Pawl) {
-			p.Handle("good", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }))
+			p.Handle("good", func(context.Context, *outbox.Message) error { return nil })
 			var n atomic.Int64
-			p.Handle("bad", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
+			p.Handle("bad", func(context.Context, *outbox.Message) error {
 				if n.Add(1) == 1 {
 					return errors.New("no such customer")
 				}
 				return errors.New("dial tcp 10.0.0.7:25: i/o timeout")
-			}), outbox.HandlerOptions{Retry: &outbox.RetryPolicy{MaxAttempts: 2, Delay: func(int) time.Duration { return 0 }}})
+			}, outbox.HandlerOptions{Retry: &outbox.RetryPolicy{MaxAttempts: 2, Delay: func(int) time.Duration { return 0 }}})
 		}, 20, 3)
 		enqueueSome(t, p, "later", 2)
 		a := readActivity(t, db, inspect.ActivityQuery{})

@@ -125,17 +125,17 @@ func (c *confidant) handle() {
 	for what, u := range undecodable(c.Plant("undecodable")) {
 		u.register(c, what)
 	}
-	c.Handle("fine", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }))
-	c.Handle("retried", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+	c.Handle("fine", func(context.Context, *outbox.Message) error { return nil })
+	c.Handle("retried", func(_ context.Context, m *outbox.Message) error {
 		if m.RetryCount == 0 {
 			return errors.Join(errors.New("the first attempt"), errors.New("in two lines"))
 		}
 		return nil
-	}))
-	c.Handle("fails", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return errors.New("always") }))
-	c.Handle("panics", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+	})
+	c.Handle("fails", func(context.Context, *outbox.Message) error { return errors.New("always") })
+	c.Handle("panics", func(_ context.Context, m *outbox.Message) error {
 		return explode(string(m.Payload), m.Headers)
-	}))
+	})
 	c.HandleInbox("came", func(context.Context, *inbox.Message) error { return nil })
 	c.HandleInboxTx("came and failed", func(context.Context, outbox.Tx, *inbox.Message) error { return errors.New("no") })
 	c.HandleInboxTx("came and panicked", func(_ context.Context, _ outbox.Tx, m *inbox.Message) error {

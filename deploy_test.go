@@ -218,7 +218,7 @@ func TestDeployHandlerRemoved(t *testing.T) {
 			got.add("v1")
 			return nil
 		})
-		v2.Handle("another", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }))
+		v2.Handle("another", func(context.Context, *outbox.Message) error { return nil })
 		_, err := topic.Enqueue(t.Context(), v1, parcel{1})
 		must(t, err)
 		must(t, v2.Run(t.Context()))
@@ -340,7 +340,7 @@ func TestDeployLimits(t *testing.T) {
 			opts.StopWhenEmpty = true
 			p := build(t, d, opts)
 			for topic, l := range limits {
-				p.Handle(topic, outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }), outbox.HandlerOptions{Limit: l})
+				p.Handle(topic, func(context.Context, *outbox.Message) error { return nil }, outbox.HandlerOptions{Limit: l})
 			}
 			must(t, p.Run(t.Context()))
 			all, err := p.Admin.Limits(t.Context())
@@ -370,7 +370,7 @@ func TestDeployLimits(t *testing.T) {
 		run("topic mail 0 60 by declared by shop ", shop, map[string]*outbox.Limit{"mail": {Rate: 60}})
 		run("", shop, nil) // no handler needs it
 		bad := build(t, d, shop)
-		bad.Handle("mail", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }), outbox.HandlerOptions{Limit: &outbox.Limit{}})
+		bad.Handle("mail", func(context.Context, *outbox.Message) error { return nil }, outbox.HandlerOptions{Limit: &outbox.Limit{}})
 		if err := bad.Run(t.Context()); !errors.Is(err, pawl.ErrInvalid) {
 			t.Error(err)
 		}

@@ -90,15 +90,15 @@ func ExamplePawl_Handle() {
 		log.Fatal(err)
 	}
 	errClosed := errors.New("account closed")
-	p.Handle("mail", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+	p.Handle("mail", func(_ context.Context, m *outbox.Message) error {
 		switch string(m.Payload) {
 		case "closed":
-			return outbox.Permanent(errClosed) // fails now, no retry
+			return outbox.Permanent(errClosed)
 		case "busy":
 			return outbox.RetryAfter(time.Hour, errors.New("mailbox busy"))
 		}
-		return nil // acked
-	}))
+		return nil
+	})
 	for _, body := range []string{"ok", "closed", "busy"} {
 		if _, err := p.Outbox.Enqueue(ctx, outbox.Message{Topic: "mail", Payload: []byte(body)}); err != nil {
 			log.Fatal(err)
@@ -150,14 +150,14 @@ func ExamplePawl_Handle_relay() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	p.Handle("order.*", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+	p.Handle("order.*", func(_ context.Context, m *outbox.Message) error {
 		fmt.Println("publish", m.Topic)
 		return nil
-	}), outbox.HandlerOptions{Concurrency: 5}) // no more at once in this process
-	p.Handle("order.paid", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
+	}, outbox.HandlerOptions{Concurrency: 5}) // no more at once in this process
+	p.Handle("order.paid", func(context.Context, *outbox.Message) error {
 		fmt.Println("book the payment")
 		return nil
-	}))
+	})
 	for _, topic := range []string{"order.created", "order.paid", "order.shipped"} {
 		if _, err := p.Outbox.Enqueue(ctx, outbox.Message{Topic: topic}); err != nil {
 			log.Fatal(err)

@@ -58,7 +58,7 @@ func work(t testing.TB, db *postgres.DB, producers int) *ledger {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.Handle("t", outbox.HandlerFunc(l.handle))
+	l.Handle("t", l.handle)
 	ctx, cancel := context.WithCancel(context.Background())
 	over := make(chan error, 1)
 	go func() { over <- l.Run(ctx) }()

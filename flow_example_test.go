@@ -23,10 +23,10 @@ func ExamplePawl_expiry() {
 	defer done()
 	p, err := pawl.New(db, pawl.Options{StopWhenEmpty: true, Logger: quiet()})
 	check(err)
-	p.Handle("price", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+	p.Handle("price", func(_ context.Context, m *outbox.Message) error {
 		fmt.Printf("send %s\n", m.Payload)
 		return nil
-	}))
+	})
 	_, err = p.Outbox.Enqueue(ctx, outbox.Message{Topic: "price", Payload: []byte("old"), Expires: time.Now().Add(-time.Second)})
 	check(err)
 	_, err = p.Outbox.Enqueue(ctx, outbox.Message{Topic: "price", Payload: []byte("new"), Expires: time.Now().Add(time.Minute)})
@@ -46,12 +46,12 @@ func ExamplePawl_attempts() {
 	defer done()
 	p, err := pawl.New(db, pawl.Options{StopWhenEmpty: true, Logger: quiet()})
 	check(err)
-	p.Handle("mail", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+	p.Handle("mail", func(_ context.Context, m *outbox.Message) error {
 		if m.RetryCount < 2 {
 			return errors.New("mailbox is busy")
 		}
 		return nil
-	}), outbox.HandlerOptions{Retry: &outbox.RetryPolicy{MaxAttempts: 10, Delay: func(int) time.Duration { return 0 }}})
+	}, outbox.HandlerOptions{Retry: &outbox.RetryPolicy{MaxAttempts: 10, Delay: func(int) time.Duration { return 0 }}})
 	id, err := p.Outbox.Enqueue(ctx, outbox.Message{Topic: "mail"})
 	check(err)
 	check(p.Run(ctx))
@@ -75,10 +75,10 @@ func ExamplePawl_priorityWait() {
 	defer done()
 	p, err := pawl.New(db, pawl.Options{StopWhenEmpty: true, Concurrency: 1, PriorityWait: time.Hour})
 	check(err)
-	p.Handle("*", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+	p.Handle("*", func(_ context.Context, m *outbox.Message) error {
 		fmt.Println(m.Topic)
 		return nil
-	}))
+	})
 	for _, m := range []outbox.Message{
 		{Topic: "report of today", Priority: 10},
 		{Topic: "payment", Priority: -10},
@@ -102,13 +102,13 @@ func ExamplePawl_ordering() {
 	p, err := pawl.New(db, pawl.Options{StopWhenEmpty: true, Logger: quiet()})
 	check(err)
 	attempts := 0
-	p.Handle("account", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+	p.Handle("account", func(_ context.Context, m *outbox.Message) error {
 		if attempts++; attempts == 1 {
-			return errors.New("ledger is busy") // those behind it wait
+			return errors.New("ledger is busy")
 		}
 		fmt.Printf("%s of %s\n", m.Payload, m.OrderingKey)
 		return nil
-	}), outbox.HandlerOptions{Retry: &outbox.RetryPolicy{MaxAttempts: 10, Delay: func(int) time.Duration { return 0 }}})
+	}, outbox.HandlerOptions{Retry: &outbox.RetryPolicy{MaxAttempts: 10, Delay: func(int) time.Duration { return 0 }}})
 	for _, event := range []string{"opened", "funded", "closed"} {
 		_, err := p.Outbox.Enqueue(ctx, outbox.Message{Topic: "account", OrderingKey: "account-17", Payload: []byte(event)})
 		check(err)
@@ -160,7 +160,7 @@ func ExamplePawl_limits() {
 	_, err = p.Admin.SetLimit(ctx, admin.Topic, "order", outbox.Limit{Rate: 2, Period: time.Minute, Burst: 5}, "their API")
 	check(err)
 	sent := 0
-	p.Handle("order", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { sent++; return nil }), outbox.HandlerOptions{Concurrency: 1})
+	p.Handle("order", func(context.Context, *outbox.Message) error { sent++; return nil }, outbox.HandlerOptions{Concurrency: 1})
 	for range 8 {
 		_, err = p.Outbox.Enqueue(ctx, outbox.Message{Topic: "order"})
 		check(err)

@@ -45,12 +45,12 @@ func running(t testing.TB, db engine.DB) *program {
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	p.Pawl, err = pawl.New(db, pawl.Options{Logger: log, Queues: []string{outbox.DefaultQueue, lateQueue}, PollInterval: 50 * time.Millisecond, Lease: 2 * time.Second})
 	p.check(err)
-	p.Handle("t", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+	p.Handle("t", func(_ context.Context, m *outbox.Message) error {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.handled[m.ID]++
 		return nil
-	}))
+	})
 	return p
 }
 

@@ -79,7 +79,7 @@ func TestOptionsOfHandlersAreReportedByRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Handle("t", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }), opts)
+		p.Handle("t", func(context.Context, *outbox.Message) error { return nil }, opts)
 		field(t, want, p.Run(t.Context()))
 	}
 }

@@ -91,7 +91,7 @@ type deliveries interface {
 type middleware interface {
 	Limits() []throttle.Declared
 	Use(mw ...outbox.Middleware)
-	AddHeaders(f outbox.HeaderFunc)
+	AddHeaders(f func(ctx context.Context, m *outbox.Message) map[string]string)
 }
 
 // New returns the components of a database that sqlite.Open or postgres.Open returned. It
@@ -204,9 +204,10 @@ func (p *Pawl) Use(mw ...outbox.Middleware) {
 }
 
 // AddHeaders adds the headers that f returns to every message that is enqueued from now on, those of
-// the inbox included. Headers that a message has already stay as they are. What would make them too
-// large is left out.
-func (p *Pawl) AddHeaders(f outbox.HeaderFunc) {
+// the inbox included: headers of the context of the enqueue, such as the trace that it belongs to. f must not
+// change the message, may return nil, and is called by many goroutines at once. Headers that a message has
+// already stay as they are. What would make them too large is left out.
+func (p *Pawl) AddHeaders(f func(ctx context.Context, m *outbox.Message) map[string]string) {
 	p.messages.AddHeaders(f)
 	p.deliveries.AddHeaders(f)
 }

@@ -79,12 +79,12 @@ func TestTheFrontDoorServesAllOfIt(t *testing.T) {
 	}
 	var seen []string
 	p.Use(func(next outbox.Handler) outbox.Handler {
-		return outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+		return func(ctx context.Context, m *outbox.Message) error {
 			seen = append(seen, "middleware")
-			return next.Handle(ctx, m)
-		})
+			return next(ctx, m)
+		}
 	})
-	p.Handle("t", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { seen = append(seen, "handler"); return nil }))
+	p.Handle("t", func(context.Context, *outbox.Message) error { seen = append(seen, "handler"); return nil })
 	p.HandleInbox("u", func(context.Context, *inbox.Message) error { seen = append(seen, "inbox handler"); return nil })
 	if _, err := p.Outbox.Enqueue(t.Context(), outbox.Message{Topic: "t"}); err != nil {
 		t.Fatal(err)

@@ -22,7 +22,7 @@ func TestKeptAttemptsOption(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Handle("t", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return errors.New("no") }))
+	p.Handle("t", func(context.Context, *outbox.Message) error { return errors.New("no") })
 	id, err := p.Outbox.Enqueue(t.Context(), outbox.Message{Topic: "t"})
 	if err != nil {
 		t.Fatal(err)
@@ -78,10 +78,10 @@ func TestIgnoredOptions(t *testing.T) {
 // before anything runs.
 func TestRefusedHandlers(t *testing.T) {
 	topic := pawl.NewTopic[string]("t")
-	handle := outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil })
+	handle := func(context.Context, *outbox.Message) error { return nil }
 	for name, register := range map[string]func(p *pawl.Pawl){
 		"nil":             func(p *pawl.Pawl) { p.Handle("t", nil) },
-		"nil function":    func(p *pawl.Pawl) { p.Handle("t", outbox.HandlerFunc(nil)) },
+		"nil function":    func(p *pawl.Pawl) { p.Handle("t", nil) },
 		"nil batch":       func(p *pawl.Pawl) { p.HandleBatch("t", nil, outbox.BatchOptions{}) },
 		"nil inbox":       func(p *pawl.Pawl) { p.HandleInbox("t", nil) },
 		"nil inbox tx":    func(p *pawl.Pawl) { p.HandleInboxTx("t", nil) },

@@ -133,7 +133,7 @@ func TestRunWaitsForAServerThatStarts(t *testing.T) {
 		t.Fatal(err)
 	}
 	handled := make(chan struct{})
-	p.Handle("t", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { close(handled); return nil }))
+	p.Handle("t", func(context.Context, *outbox.Message) error { close(handled); return nil })
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- p.Run(ctx) }()
@@ -209,7 +209,7 @@ func TestRunEndsWhenTheFileIsLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Handle("t", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }))
+	p.Handle("t", func(context.Context, *outbox.Message) error { return nil })
 	ended := make(chan error, 1)
 	go func() { ended <- p.Run(t.Context()) }()
 	dbtest.Until(t, "it runs", func() bool {
@@ -299,7 +299,7 @@ func TestRunOutlivesALossAtItsStart(t *testing.T) {
 				t.Fatal(err)
 			}
 			handled := make(chan struct{}, 2)
-			p.Handle("out", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { handled <- struct{}{}; return nil }))
+			p.Handle("out", func(context.Context, *outbox.Message) error { handled <- struct{}{}; return nil })
 			p.HandleInbox("in", func(context.Context, *inbox.Message) error { handled <- struct{}{}; return nil })
 			if _, err := p.Outbox.Enqueue(t.Context(), outbox.Message{Topic: "out"}); err != nil {
 				t.Fatal(err)

@@ -275,13 +275,13 @@ func (t *Topic[T]) Handle(on Handlers, h func(ctx context.Context, d *Delivery[T
 		return
 	}
 	for _, name := range t.names() {
-		on.Handle(name, outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+		on.Handle(name, func(ctx context.Context, m *outbox.Message) error {
 			d := Delivery[T]{Message: m}
 			if err := t.decode(m.Payload, &d.Body); err != nil {
 				return err
 			}
 			return h(ctx, &d)
-		}), opts...)
+		}, opts...)
 	}
 }
 

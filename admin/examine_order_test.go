@@ -155,7 +155,7 @@ func TestExamineOrderHeld(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
 		at := f.inLine("a", "b")
-		f.box.Handle("t", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return outbox.Permanent(errors.New("no")) }), outbox.HandlerOptions{Order: outbox.OrderHold})
+		f.box.Handle("t", func(context.Context, *outbox.Message) error { return outbox.Permanent(errors.New("no")) }, outbox.HandlerOptions{Order: outbox.OrderHold})
 		ctx, cancel := context.WithCancel(f.ctx())
 		ended := make(chan error, 1)
 		go func() { ended <- f.box.Run(ctx) }()

@@ -13,11 +13,11 @@ import (
 
 // blocked is a handler that says that it began and returns at the end.
 func blocked(begun chan<- struct{}, end <-chan struct{}) outbox.Handler {
-	return outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
+	return func(context.Context, *outbox.Message) error {
 		begun <- struct{}{}
 		<-end
 		return nil
-	})
+	}
 }
 
 func blockedInbox(begun chan<- struct{}, end <-chan struct{}) func(context.Context, *inbox.Message) error {

@@ -100,7 +100,7 @@ func (f *fixture) start() (stop func()) {
 }
 
 // drain handles what is due in some queues, by a process of its own.
-func (f *fixture) drain(handle outbox.HandlerFunc, queues ...string) *fixture {
+func (f *fixture) drain(handle outbox.Handler, queues ...string) *fixture {
 	f.t.Helper()
 	d := on(f.t, f.db, f.db.DB, pawl.Options{StopWhenEmpty: true, Queues: queues})
 	for _, topic := range []string{"p", "q", "u"} {

@@ -24,7 +24,7 @@ func TestPausedTimersAndJobs(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e, pawl.Options{StopWhenEmpty: true})
 		count := newTally()
-		f.Handle("p", outbox.HandlerFunc(count.Handle))
+		f.Handle("p", count.Handle)
 		f.pause(admin.Topic, "p")
 		f.check(f.Jobs.Put(f.ctx(), job.Job{Name: "daily", Topic: "p", Schedule: "0 0 29 2 *"}))
 		_, err := f.Jobs.Trigger(f.ctx(), "daily")
@@ -36,7 +36,7 @@ func TestPausedTimersAndJobs(t *testing.T) {
 		f.wantParked(2)
 		f.counts(outbox.Counts{Ready: 2})
 		again := on(t, f.db, f.db.DB, pawl.Options{StopWhenEmpty: true})
-		again.Handle("p", outbox.HandlerFunc(count.Handle))
+		again.Handle("p", count.Handle)
 		f.resume(admin.Topic, "p")
 		f.check(again.Run(f.ctx()))
 		count.once(t, 2)

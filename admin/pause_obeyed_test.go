@@ -59,8 +59,8 @@ func testObeyed(t *testing.T, e dbtest.Engine, kind admin.Kind, name string) {
 	f := open(t, e)
 	w := f.another(pawl.Options{Concurrency: busy, BatchSize: most, Queues: []string{outbox.DefaultQueue, "other"}})
 	g, flow := newGate(), newTally()
-	w.Handle("p", g)
-	w.Handle("u", outbox.HandlerFunc(flow.Handle))
+	w.Handle("p", g.Handle)
+	w.Handle("u", flow.Handle)
 	f.fill(most, "p", "other")
 	w.start()
 	dbtest.Until(t, "handlers wait", func() bool { return g.begun.Load() == busy })
@@ -122,7 +122,7 @@ func TestStopWhilePaused(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e, pawl.Options{Concurrency: 2, BatchSize: 20})
 		g := newGate()
-		f.Handle("p", g)
+		f.Handle("p", g.Handle)
 		f.fill(20, "p", outbox.DefaultQueue)
 		stop := f.start()
 		dbtest.Until(t, "handlers wait", func() bool { return g.begun.Load() == 2 })
@@ -152,8 +152,8 @@ func TestStaleWorker(t *testing.T) {
 			// itself come too late.
 			w := f.another(pawl.Options{})
 			count := newTally()
-			w.Handle("p", outbox.HandlerFunc(count.Handle))
-			w.Handle("u", outbox.HandlerFunc(done))
+			w.Handle("p", count.Handle)
+			w.Handle("u", done)
 			stop := w.start()
 			for round := range 20 {
 				f.pauses(round > 0, kind, name)
@@ -184,8 +184,8 @@ func TestObeyedAfterOutage(t *testing.T) {
 			return away.Load()
 		}}, pawl.Options{})
 		count := newTally()
-		w.Handle("p", outbox.HandlerFunc(count.Handle))
-		w.Handle("u", outbox.HandlerFunc(count.Handle))
+		w.Handle("p", count.Handle)
+		w.Handle("u", count.Handle)
 		w.start()
 		f.fill(1, "u", outbox.DefaultQueue)
 		dbtest.Until(t, "it works", func() bool { return count.sum() == 1 })
@@ -229,8 +229,8 @@ func TestTurnsEndWhilePaused(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		count := newTally()
-		f.Handle("p", outbox.HandlerFunc(count.Handle))
-		f.Handle("u", outbox.HandlerFunc(count.Handle))
+		f.Handle("p", count.Handle)
+		f.Handle("u", count.Handle)
 		turn := func() {
 			t.Helper()
 			f.check(f.Internal(access.Key{}).Slice(f.ctx(), worker.TimeSlice{IdleTimeout: func() time.Duration { return 0 }}))
@@ -265,7 +265,7 @@ func TestPauseLetsHandlersFinish(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		g := newGate()
-		f.Handle("p", g)
+		f.Handle("p", g.Handle)
 		f.fill(3, "p", outbox.DefaultQueue)
 		f.start()
 		dbtest.Until(t, "handlers wait", func() bool { return g.begun.Load() == 3 })

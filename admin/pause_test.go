@@ -108,7 +108,7 @@ func TestPauseNames(t *testing.T) {
 			run := func() {
 				d := on(t, f.db, f.db.DB, pawl.Options{StopWhenEmpty: true, Queues: []string{outbox.DefaultQueue, name}})
 				for _, topic := range []string{name, "another", "q"} {
-					d.Handle(topic, outbox.HandlerFunc(done))
+					d.Handle(topic, done)
 				}
 				f.check(parts.RunOutbox(f.ctx(), d.db.DB, d.Pawl))
 			}

@@ -72,7 +72,7 @@ func TestResumeTakenOver(t *testing.T) {
 		f.halted()
 		worker := on(t, f.db, f.db.Another(t), pawl.Options{})
 		count := newTally()
-		worker.Handle("p", outbox.HandlerFunc(count.Handle))
+		worker.Handle("p", count.Handle)
 		worker.start()
 		f.untilCounts("all are handled", outbox.Counts{Done: 2 * many})
 		count.once(t, many)
@@ -112,7 +112,7 @@ func TestResumeWakes(t *testing.T) {
 		f := open(t, e)
 		worker := on(t, f.db, f.db.Another(t), pawl.Options{})
 		count := newTally()
-		worker.Handle("p", outbox.HandlerFunc(count.Handle))
+		worker.Handle("p", count.Handle)
 		f.pause(admin.Topic, "p")
 		f.pause(admin.Queue, outbox.DefaultQueue)
 		f.mixed(3, "p")
@@ -134,7 +134,7 @@ func TestToggledAmongWorkers(t *testing.T) {
 		for range 3 {
 			w := f.another(pawl.Options{Concurrency: 4, BatchSize: 16, Lease: time.Minute, Queues: []string{outbox.DefaultQueue, "other"}})
 			for _, topic := range []string{"p", "q"} {
-				w.Handle(topic, outbox.HandlerFunc(count.Handle))
+				w.Handle(topic, count.Handle)
 			}
 			w.start()
 			defer w.keepLooking()()

@@ -54,8 +54,8 @@ func TestWorkerListed(t *testing.T) {
 			t.Fatalf("listed %+v", all)
 		}
 		w := f.another(pawl.Options{Worker: "one", Queues: []string{"a", "b"}, Concurrency: 7})
-		w.Handle("p", outbox.HandlerFunc(done))
-		w.Handle("q", outbox.HandlerFunc(done))
+		w.Handle("p", done)
+		w.Handle("q", done)
 		stop := w.runAll()
 		dbtest.Until(t, "it is listed", func() bool { return len(f.workers()) == 1 })
 		other := f.another(pawl.Options{Worker: "two"})
@@ -105,7 +105,7 @@ func TestWorkerInFlight(t *testing.T) {
 		}
 		g := newGate()
 		w := f.another(pawl.Options{Concurrency: 2, BatchSize: 10})
-		w.Handle("p", g)
+		w.Handle("p", g.Handle)
 		f.fill(5, "p", outbox.DefaultQueue)
 		w.start()
 		dbtest.Until(t, "it says what it holds", func() bool { c := w.Internal(access.Key{}).Stats(); return c.Running == 2 && c.InFlight >= 2 })

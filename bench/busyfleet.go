@@ -247,15 +247,15 @@ func coldFleet(busy bool) func(context.Context, *run) error {
 		waiting := atomic.Int64{}
 		f, end, err := runFleet(ctx, everything(e), engines(), func(f *fleet.Fleet) {
 			handleAll(f, l.note)
-			f.Handle("warm", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }))
-			f.Handle("cold", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+			f.Handle("warm", func(context.Context, *outbox.Message) error { return nil })
+			f.Handle("cold", func(_ context.Context, m *outbox.Message) error {
 				now := time.Now()
 				mu.Lock()
 				defer mu.Unlock()
 				shots[binary.BigEndian.Uint64(m.Payload)].started = now
 				waiting.Add(-1)
 				return nil
-			}))
+			})
 		})
 		if err != nil {
 			return err

@@ -201,9 +201,9 @@ func runFleetWith(ctx context.Context, dbs []fleet.Database, o fleet.Options, re
 // handleAll registers a handler for every topic that calls note with the store.
 func handleAll(f *fleet.Fleet, note func(key string)) {
 	for _, t := range topics() {
-		f.Handle(t, outbox.HandlerFunc(func(ctx context.Context, _ *outbox.Message) error {
+		f.Handle(t, func(ctx context.Context, _ *outbox.Message) error {
 			note(fleet.StoreOf(ctx).Key)
 			return nil
-		}))
+		})
 	}
 }

@@ -99,13 +99,13 @@ func lastStep(ctx context.Context, o *parts.Outbox, j *parts.Joins, i int, t *mo
 
 // starts notes when the handler of the message whose payload is its number begins.
 func starts(mu *sync.Mutex, times []moments) outbox.Handler {
-	return outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+	return func(_ context.Context, m *outbox.Message) error {
 		now := time.Now()
 		mu.Lock()
 		defer mu.Unlock()
 		times[binary.BigEndian.Uint64(m.Payload)].started = now
 		return nil
-	})
+	}
 }
 
 // idle measures work beside a worker that has nothing else to do, in the

@@ -59,7 +59,7 @@ func lateness(open opener, plan planner) func(context.Context, *run) error {
 			}
 		}
 		l := &late{all: make(chan struct{}), want: r.n}
-		handles[0].Handle("tick", outbox.HandlerFunc(l.started))
+		handles[0].Handle("tick", l.started)
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
 		ended := make(chan error, 1)

@@ -148,10 +148,10 @@ func handle(o pawl.Handlers, note func()) {
 
 // noting is a handler that notes each message.
 func noting(note func()) outbox.Handler {
-	return outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
+	return func(context.Context, *outbox.Message) error {
 		note()
 		return nil
-	})
+	}
 }
 
 func exactly(n int, handled, acked int64) error {

@@ -160,7 +160,7 @@ func work(ctx context.Context, place string) error {
 	o := parts.NewOutbox(db, worker.Options{})
 	var handled, took atomic.Int64
 	for _, name := range topics() {
-		o.Handle(name, outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+		o.Handle(name, func(_ context.Context, m *outbox.Message) error {
 			if sleep > 0 {
 				began := time.Now()
 				time.Sleep(sleep/2 + rand.N(sleep))
@@ -170,7 +170,7 @@ func work(ctx context.Context, place string) error {
 			}
 			handled.Add(1)
 			return nil
-		}))
+		})
 	}
 	fmt.Println("ready")
 	in := bufio.NewReader(os.Stdin)

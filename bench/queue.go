@@ -171,10 +171,10 @@ func (q *pawlQueue) EnqueueTx(ctx context.Context, id int64) error {
 func (q *pawlQueue) Run(ctx context.Context, handle func(id int64)) error {
 	o := parts.NewOutbox(q.db, worker.Options{})
 	for _, name := range topics() {
-		o.Handle(name, outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+		o.Handle(name, func(_ context.Context, m *outbox.Message) error {
 			handle(peers.ID(m.Payload))
 			return nil
-		}))
+		})
 	}
 	q.current.Store(o)
 	return o.Run(ctx)

@@ -86,7 +86,7 @@ func drainFleet(ctx context.Context, r *run, dbs []fleet.Database, w *ward, n in
 	took, err := r.measured(ctx, n, func() (err error) {
 		_, end, err = runFleet(ctx, dbs, opens, func(f *fleet.Fleet) {
 			for _, t := range topics() {
-				f.Handle(t, outbox.HandlerFunc(func(ctx context.Context, _ *outbox.Message) error {
+				f.Handle(t, func(ctx context.Context, _ *outbox.Message) error {
 					s := fleet.StoreOf(ctx)
 					if w.kinds[s.Database().URL] != "" {
 						return engine.Sleep(ctx, slowness)
@@ -95,7 +95,7 @@ func drainFleet(ctx context.Context, r *run, dbs []fleet.Database, w *ward, n in
 						close(done)
 					}
 					return nil
-				}))
+				})
 			}
 		})
 		if err != nil {

@@ -138,10 +138,10 @@ func watched(open opener, watch watcher) func(context.Context, *run) error {
 func drainOf(ctx context.Context, p *pawl.Pawl, n int) error {
 	var handled atomic.Int64
 	for _, topic := range topics() {
-		p.Handle(topic, outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
+		p.Handle(topic, func(context.Context, *outbox.Message) error {
 			handled.Add(1)
 			return nil
-		}))
+		})
 	}
 	return errors.Join(p.Run(ctx), exactly(n, handled.Load(), p.Internal(access.Key{}).Stats().Acked))
 }

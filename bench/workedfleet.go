@@ -50,7 +50,7 @@ func workedFleet(all, busy chooser) func(context.Context, *run) error {
 		before := memoryNow()
 		f, end, err := runFleetWith(ctx, dbs, fleet.Options{KeepReady: 1}, func(f *fleet.Fleet) {
 			for _, t := range topics() {
-				f.Handle(t, outbox.HandlerFunc(w.handle))
+				f.Handle(t, w.handle)
 			}
 		})
 		if err != nil {

@@ -40,7 +40,7 @@ func TestHandlersAreBounded(t *testing.T) {
 	var all peak
 	each := map[string]*peak{"a": {}, "b": {}, "c": {}}
 	full := make(chan struct{})
-	f.Handle("t", outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+	f.Handle("t", func(ctx context.Context, m *outbox.Message) error {
 		one := each[fleet.StoreOf(ctx).Key]
 		all.enter()
 		one.enter()
@@ -48,7 +48,7 @@ func TestHandlersAreBounded(t *testing.T) {
 		one.leave()
 		all.leave()
 		return r.Handle(ctx, m)
-	}))
+	})
 	start(t, f)
 	for _, key := range keys {
 		enqueue(t, f, key, 20)
@@ -123,7 +123,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 	o.Engines["postgres"] = counting(&p)
 	o.Connections, o.PollMax = 4, 100*time.Millisecond
 	f := open(t, fleet.Static(dbs...), o)
-	f.Handle("t", r)
+	f.Handle("t", r.Handle)
 	stop := start(t, f)
 	for round := range 3 {
 		for _, d := range dbs {
@@ -149,7 +149,7 @@ func TestRemovedServerKeepsNoConnection(t *testing.T) {
 	dbs, connected := servers(t, 1)
 	l, r := listOf(append(dbs, file(t, "file"))...), newRecord()
 	f := open(t, l, quick())
-	f.Handle("t", r)
+	f.Handle("t", r.Handle)
 	start(t, f)
 	enqueue(t, f, dbs[0].Key, 5)
 	r.until(t, dbs[0].Key, 5)

@@ -120,9 +120,9 @@ func TestFleetTellsNothingSecret(t *testing.T) {
 	o.Logger = w.Logger()
 	o.Pawl.Grace = time.Second
 	f := open(t, fleet.Static(append(well, broken...)...), o)
-	f.Handle("fine", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }))
-	f.Handle("fails", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return errors.New("no") }))
-	f.Handle("panics", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { panic("odd") }))
+	f.Handle("fine", func(context.Context, *outbox.Message) error { return nil })
+	f.Handle("fails", func(context.Context, *outbox.Message) error { return errors.New("no") })
+	f.Handle("panics", func(context.Context, *outbox.Message) error { panic("odd") })
 	pawl.NewTopic[int]("decodes").Handle(f, func(context.Context, *pawl.Delivery[int]) error { return nil })
 	f.HandleInbox("came", func(context.Context, *inbox.Message) error { return nil })
 	f.HandleInboxTx("failed", func(context.Context, outbox.Tx, *inbox.Message) error { return errors.New("no") })

@@ -45,13 +45,13 @@ func TestOneOfThreeClustersDies(t *testing.T) {
 		t.Fatal(err)
 	}
 	book := &ledger{enqueued: map[string][]outbox.MessageID{}, handled: map[string]map[outbox.MessageID]int{}}
-	f.Handle("canary", outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+	f.Handle("canary", func(ctx context.Context, m *outbox.Message) error {
 		if at := fleet.StoreOf(ctx).Key; at != string(m.Payload) {
 			t.Errorf("a message of %s came to the handler as one of %s", m.Payload, at)
 		}
 		book.done(string(m.Payload), m.ID)
 		return nil
-	}))
+	})
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { check(t, f.Run(ctx)) })

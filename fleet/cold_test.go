@@ -36,7 +36,7 @@ func TestColdStoreIsLookedAt(t *testing.T) {
 	dbs := files(t, "a", "b", "c")
 	r := newRecord()
 	f := open(t, fleet.Static(dbs...), cold())
-	f.Handle("t", r)
+	f.Handle("t", r.Handle)
 	start(t, f)
 	for round := range 3 {
 		chill(t, dbs...)
@@ -58,7 +58,7 @@ func TestColdStoreWithSomethingDueLater(t *testing.T) {
 	dbs := files(t, "a", "b")
 	r := newRecord()
 	f := open(t, fleet.Static(dbs...), cold())
-	f.Handle("t", r)
+	f.Handle("t", r.Handle)
 	start(t, f)
 	chill(t, dbs...)
 	other := dbtest.SQLiteAt(t, pathOf(dbs[1]), sqlite.Options{})
@@ -76,7 +76,7 @@ func TestEnqueueWakes(t *testing.T) {
 	o := cold()
 	o.PollMin, o.PollMax, o.PollFiles = time.Hour, time.Hour, time.Hour
 	f := open(t, fleet.Static(dbs...), o)
-	f.Handle("t", r)
+	f.Handle("t", r.Handle)
 	start(t, f)
 	for n := range 4 {
 		for _, d := range dbs {

@@ -57,14 +57,14 @@ func TestStoreOf(t *testing.T) {
 	f := open(t, fleet.Static(files(t, "a", "b")...), quick())
 	r := newRecord()
 	f.Use(func(next outbox.Handler) outbox.Handler {
-		return outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+		return func(ctx context.Context, m *outbox.Message) error {
 			if fleet.StoreOf(ctx) == nil {
 				t.Error("middleware does not know its store")
 			}
-			return next.Handle(ctx, m)
-		})
+			return next(ctx, m)
+		}
 	})
-	f.Handle("first", outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+	f.Handle("first", func(ctx context.Context, m *outbox.Message) error {
 		s := fleet.StoreOf(ctx)
 		db, err := s.DB()
 		if err != nil {
@@ -74,8 +74,8 @@ func TestStoreOf(t *testing.T) {
 			_, err := s.Pawl.Outbox.EnqueueTx(ctx, tx, outbox.Message{Topic: "t", Payload: fmt.Append(m.Payload, " in ", s.Key)})
 			return err
 		})
-	}))
-	f.Handle("t", r)
+	})
+	f.Handle("t", r.Handle)
 	start(t, f)
 	for _, key := range []string{"a", "b"} {
 		_, err := box(t, f, key).Enqueue(t.Context(), outbox.Message{Topic: "first", Payload: []byte(key)})

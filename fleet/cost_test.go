@@ -50,7 +50,7 @@ func taken(t *testing.T, dbs []fleet.Database, atRest func(*fleet.Fleet) bool) (
 	o := cold()
 	o.PollMin, o.PollMax, o.PollFiles = time.Hour, time.Hour, time.Hour
 	f := open(t, fleet.Static(dbs...), o)
-	f.Handle("t", newRecord())
+	f.Handle("t", newRecord().Handle)
 	stop := start(t, f)
 	dbtest.UntilWithin(t, patience, "all were polled", func() bool {
 		stores := f.State(access.Key{}).Stores

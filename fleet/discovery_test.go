@@ -76,7 +76,7 @@ func TestWorkGoesOnWithoutList(t *testing.T) {
 	o := quick()
 	o.Refresh = time.Millisecond
 	f := open(t, l, o)
-	f.Handle("t", r)
+	f.Handle("t", r.Handle)
 	start(t, f)
 	enqueue(t, f, "a", 1)
 	l.fail(errors.New("away"))
@@ -92,7 +92,7 @@ func TestFlappingStore(t *testing.T) {
 	a, b := dbs[0], dbs[1]
 	l, r := listOf(a, b), newRecord()
 	f := open(t, l, quick())
-	f.Handle("t", r)
+	f.Handle("t", r.Handle)
 	start(t, f)
 	enqueue(t, f, "b", 1)
 	r.until(t, "b", 1)
@@ -130,7 +130,7 @@ func TestMovedStore(t *testing.T) {
 	a, old, now := dbs[0], dbs[1], dbs[2]
 	l, r := listOf(a, old), newRecord()
 	f := open(t, l, quick())
-	f.Handle("t", r)
+	f.Handle("t", r.Handle)
 	start(t, f)
 	must(t, f.Refresh(t.Context()))
 	same, moved := store(t, f, "a"), store(t, f, "b")
@@ -205,7 +205,7 @@ func TestListIsReadAgain(t *testing.T) {
 	o := quick()
 	o.Refresh = 5 * time.Millisecond
 	f := open(t, l, o)
-	f.Handle("t", r)
+	f.Handle("t", r.Handle)
 	enqueueIn(t, another(t, b), "b", 1)
 	start(t, f)
 	dbtest.Until(t, "the list was read often", func() bool { return l.asked() > 3 })
@@ -219,7 +219,7 @@ func TestListComesLate(t *testing.T) {
 	l, r := listOf(file(t, "a")), newRecord()
 	l.fail(errors.New("not yet"))
 	f := open(t, l, quick()) // refreshes after five minutes
-	f.Handle("t", r)
+	f.Handle("t", r.Handle)
 	start(t, f)
 	dbtest.Until(t, "the list was asked for", func() bool { return l.asked() > 0 })
 	if h := f.State(access.Key{}); h.Healthy || len(h.Stores) != 0 {
@@ -239,12 +239,12 @@ func TestLeavingStoreStaysAway(t *testing.T) {
 	l := listOf(a, b)
 	f := open(t, l, quick())
 	entered, release := make(chan struct{}), make(chan struct{})
-	f.Handle("slow", outbox.HandlerFunc(func(ctx context.Context, _ *outbox.Message) error {
+	f.Handle("slow", func(ctx context.Context, _ *outbox.Message) error {
 		close(entered)
 		<-release
-		_, err := fleet.StoreOf(ctx).Pawl.Outbox.Enqueue(ctx, outbox.Message{Topic: "t"}) // rings
+		_, err := fleet.StoreOf(ctx).Pawl.Outbox.Enqueue(ctx, outbox.Message{Topic: "t"})
 		return err
-	}))
+	})
 	stop := start(t, f)
 	s := store(t, f, "b")
 	_, err := s.Pawl.Outbox.Enqueue(t.Context(), outbox.Message{Topic: "slow"})

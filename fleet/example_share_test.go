@@ -40,11 +40,11 @@ func ExampleShare() {
 		log.Fatal(err)
 	}
 	defer func() { _ = f.Close() }()
-	f.Handle("order.created", outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+	f.Handle("order.created", func(ctx context.Context, m *outbox.Message) error {
 		fmt.Printf("%s for %s\n", m.Payload, fleet.StoreOf(ctx).Key)
 		fmt.Println(f.Health(ctx).Find("stores").Summary)
 		return nil
-	}))
+	})
 	if err := f.MigrateAll(ctx, "acme"); err != nil {
 		log.Fatal(err)
 	}

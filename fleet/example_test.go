@@ -36,10 +36,10 @@ func Example() {
 	defer func() { _ = f.Close() }()
 
 	var done sync.Map
-	f.Handle("order.created", outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+	f.Handle("order.created", func(ctx context.Context, m *outbox.Message) error {
 		done.Store(fleet.StoreOf(ctx).Key, string(m.Payload))
 		return nil
-	}))
+	})
 
 	ctx := context.Background()
 	if err := f.MigrateAll(ctx, "globex"); err != nil {

@@ -49,13 +49,13 @@ func TestRemovalWithWorkInFlight(t *testing.T) {
 	o.HandlersPerStore = 4
 	f := open(t, l, o)
 	entered, release := make(chan struct{}, 100), make(chan struct{})
-	f.Handle("t", outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+	f.Handle("t", func(ctx context.Context, m *outbox.Message) error {
 		if fleet.StoreOf(ctx).Key == "b" {
 			entered <- struct{}{}
 			<-release
 		}
 		return r.Handle(ctx, m)
-	}))
+	})
 	stop := start(t, f)
 	enqueue(t, f, "b", 50)
 	for range 4 {
@@ -91,7 +91,7 @@ func TestComingAndGoing(t *testing.T) {
 	o := quick()
 	o.Active, o.Pawl.BatchSize = 2, 5
 	f := open(t, l, o)
-	f.Handle("t", r)
+	f.Handle("t", r.Handle)
 	start(t, f)
 	must(t, f.Refresh(t.Context()))
 	outside := another(t, dbs[2])
@@ -133,14 +133,14 @@ func TestStopInTheMiddle(t *testing.T) {
 	o := quick()
 	o.Engines, o.HandlersPerStore = w.engines(), 2
 	f := open(t, fleet.Static(listed...), o)
-	f.Handle("t", r)
+	f.Handle("t", r.Handle)
 	stop := start(t, f)
 	r.until(t, "a", 10)
 	r.until(t, "b", 10)
 	stop()
 	must(t, f.Close())
 	g := open(t, fleet.Static(dbs...), quickUntilEmpty())
-	g.Handle("t", r)
+	g.Handle("t", r.Handle)
 	drain(t, g)
 	if c := r.counts(); c["a"] != 200 || c["b"] != 200 || c["sick"] != 200 {
 		t.Errorf("handled: %v", c)
@@ -164,7 +164,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	o.Engines = w.engines()
 	f, err := fleet.New(l, o)
 	must(t, err)
-	f.Handle("t", r)
+	f.Handle("t", r.Handle)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- f.Run(ctx) }()
@@ -195,7 +195,7 @@ func TestWithoutRun(t *testing.T) {
 	r := newRecord()
 	dbs := files(t, "a")
 	f := open(t, fleet.Static(dbs...), quick())
-	f.Handle("t", r)
+	f.Handle("t", r.Handle)
 	enqueue(t, f, "a", 3)
 	start(t, f)
 	r.until(t, "a", 3)
@@ -215,9 +215,9 @@ func TestStopWhenEmpty(t *testing.T) {
 	var timed, ran atomic.Int64
 	r := newRecord()
 	f := open(t, fleet.Static(files(t, "a", "b", "c")...), quickUntilEmpty())
-	f.Handle("t", r)
-	f.Handle("timed", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { timed.Add(1); return nil }))
-	f.Handle("ran", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { ran.Add(1); return nil }))
+	f.Handle("t", r.Handle)
+	f.Handle("timed", func(context.Context, *outbox.Message) error { timed.Add(1); return nil })
+	f.Handle("ran", func(context.Context, *outbox.Message) error { ran.Add(1); return nil })
 	for _, key := range []string{"a", "b", "c"} {
 		s := store(t, f, key)
 		_, err := s.Pawl.Timers.Schedule(t.Context(), timer.Timer{Topic: "timed", Due: time.Now()})
@@ -243,7 +243,7 @@ func TestTurnsTakeBackWhatCrashedWorkersHeld(t *testing.T) {
 	r := newRecord()
 	d := file(t, "a")
 	f := open(t, fleet.Static(d), quickUntilEmpty())
-	f.Handle("t", r)
+	f.Handle("t", r.Handle)
 	enqueue(t, f, "a", 5)
 	crashed := another(t, d)
 	msgs, err := crashed.WorkQueue("").Claim(t.Context(), outbox.NewOwnerToken(), time.Millisecond, 5)
@@ -263,7 +263,7 @@ func TestDueButNotForUs(t *testing.T) {
 	o := quickUntilEmpty()
 	o.Pawl.Timers.SelfDispatch = true
 	f := open(t, fleet.Static(file(t, "a")), o)
-	f.Handle("t", newRecord())
+	f.Handle("t", newRecord().Handle)
 	_, err := store(t, f, "a").Pawl.Timers.Schedule(t.Context(), timer.Timer{Topic: "t", Due: time.Now()})
 	must(t, err)
 	drain(t, f)

@@ -163,7 +163,7 @@ func TestMissingSchemaMends(t *testing.T) {
 	t.Parallel()
 	a, b, r := file(t, "a"), blank(t, "b"), newRecord()
 	f := open(t, fleet.Static(a, b), quick())
-	f.Handle("t", r)
+	f.Handle("t", r.Handle)
 	start(t, f)
 	enqueue(t, f, "a", 1)
 	r.until(t, "a", 1)
@@ -182,7 +182,7 @@ func TestEnableSchemaDeployment(t *testing.T) {
 	o := quick()
 	o.Pawl.EnableSchemaDeployment = true
 	f := open(t, l, o)
-	f.Handle("t", r)
+	f.Handle("t", r.Handle)
 	start(t, f)
 	l.set(append(l.dbs, blank(t, "b"))...)
 	must(t, f.Refresh(t.Context()))

@@ -60,10 +60,10 @@ func (j *moveJob) run() error {
 		}
 		return err
 	}
-	f.Handle("t", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+	f.Handle("t", func(_ context.Context, m *outbox.Message) error {
 		fmt.Println("done", time.Now().UnixNano(), string(m.Payload))
 		return nil
-	}))
+	})
 	return f.Run(ctx)
 }
 

@@ -21,7 +21,7 @@ func TestFleetFollowsAMove(t *testing.T) {
 	old, new := file(t, "a"), pg[0]
 	r := newRecord()
 	f := open(t, fleet.Static(old), quick()) // works on it
-	f.Handle("t", r)
+	f.Handle("t", r.Handle)
 	other := open(t, fleet.Static(old), quick()) // only enqueues
 	start(t, f)
 	enqueue(t, other, "a", 10)

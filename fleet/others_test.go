@@ -90,7 +90,7 @@ func TestStoresThatOthersWorkOnAreWarm(t *testing.T) {
 	dbs, other := busy(t)
 	r := newRecord()
 	f := open(t, fleet.Static(dbs...), seldom())
-	f.Handle("t", r)
+	f.Handle("t", r.Handle)
 	start(t, f)
 	for _, d := range dbs[:4] {
 		untilState(t, f, fleetstate.Active, d.Key)

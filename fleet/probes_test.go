@@ -32,7 +32,7 @@ func TestProbesOfAFleet(t *testing.T) {
 	o := quick()
 	o.Engines = w.engines()
 	f := open(t, fleet.Static(dbs...), o)
-	f.Handle("t", newRecord())
+	f.Handle("t", newRecord().Handle)
 	h := probe.Handler(f, probe.Options{Share: -1})
 	if code, body := ask(t, h, "/livez?verbose"); code != 200 || !strings.Contains(body, "the fleet is new") {
 		t.Errorf("before Run: %d\n%s", code, body)

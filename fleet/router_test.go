@@ -175,7 +175,7 @@ func TestSetup(t *testing.T) {
 		t.Errorf("set up: %v", seen)
 	}
 	for name, register := range map[string]func(){
-		"handler": func() { f.Handle("x", newRecord()) }, "batch": func() { f.HandleBatch("x", nil, outbox.BatchOptions{}) }, "middleware": func() { f.Use() }, "inbox": func() { f.HandleInbox("x", nil) },
+		"handler": func() { f.Handle("x", newRecord().Handle) }, "batch": func() { f.HandleBatch("x", nil, outbox.BatchOptions{}) }, "middleware": func() { f.Use() }, "inbox": func() { f.HandleInbox("x", nil) },
 		"inbox in a transaction": func() { f.HandleInboxTx("x", nil) }, "setup": func() { f.Setup(nil) },
 	} {
 		func() {

@@ -52,7 +52,7 @@ func TestSilentServer(t *testing.T) {
 		dbs = append(dbs, fleet.Database{Key: fmt.Sprintf("hung%02d", i), URL: fmt.Sprintf("%sdb%d", host, i)})
 	}
 	f := open(t, fleet.Static(dbs...), o)
-	f.Handle("t", r)
+	f.Handle("t", r.Handle)
 	start(t, f)
 	must(t, well.Refresh(t.Context()))
 	for i := range 3 {

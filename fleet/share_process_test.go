@@ -102,7 +102,7 @@ func (j *sharedJob) run() error {
 		defer printing.Unlock()
 		fmt.Println(words...)
 	}
-	f.Handle("t", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+	f.Handle("t", func(_ context.Context, m *outbox.Message) error {
 		file, err := os.Create(filepath.Join(j.Locks, strings.ReplaceAll(string(m.Payload), "/", "-")))
 		if err != nil {
 			return err
@@ -113,7 +113,7 @@ func (j *sharedJob) run() error {
 		}
 		say("done", string(m.Payload))
 		return nil
-	}))
+	})
 	go func() {
 		for last, failing := "", ""; ctx.Err() == nil; _ = engine.Sleep(ctx, 10*time.Millisecond) {
 			share := f.State(access.Key{}).Share

@@ -99,7 +99,7 @@ func TestStoreMovesBetweenFleets(t *testing.T) {
 		f.Handle("t", h)
 		return f, start(t, f)
 	}
-	one, _ := shared("1", outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+	one, _ := shared("1", func(ctx context.Context, m *outbox.Message) error {
 		begun <- fleet.StoreOf(ctx).Key
 		select {
 		case <-release:
@@ -107,7 +107,7 @@ func TestStoreMovesBetweenFleets(t *testing.T) {
 			t.Errorf("a handler was stopped: %v", ctx.Err())
 		}
 		return done.Handle(ctx, m)
-	}))
+	})
 	dbtest.Until(t, "one works on all", func() bool { return len(ours(one)) == 12 })
 	for _, d := range dbs {
 		enqueueIn(t, another(t, d), d.Key, 1)
@@ -117,7 +117,7 @@ func TestStoreMovesBetweenFleets(t *testing.T) {
 	}
 	who.set(nil, "1", "2")
 	second := newRecord()
-	two, stopTwo := shared("2", second)
+	two, stopTwo := shared("2", second.Handle)
 	var moved []string
 	dbtest.Until(t, "two has its share", func() bool { moved = ours(two); return len(moved) > 0 })
 	if len(moved) == 12 {
@@ -171,7 +171,7 @@ func TestMembersAreAway(t *testing.T) {
 	o.Logger = said.logger()
 	f := open(t, listOf(dbs...), o)
 	r := newRecord()
-	f.Handle("t", r)
+	f.Handle("t", r.Handle)
 	start(t, f)
 	dbtest.Until(t, "the members are known", func() bool { return len(f.State(access.Key{}).Share.Members) == 2 })
 	before := ours(f)
@@ -207,7 +207,7 @@ func TestNeverAMember(t *testing.T) {
 	o.Share, o.StopWhenEmpty = who.as("me"), true
 	f := open(t, listOf(files(t, "a", "b")...), o)
 	r := newRecord()
-	f.Handle("t", r)
+	f.Handle("t", r.Handle)
 	must(t, f.Refresh(t.Context()))
 	enqueue(t, f, "a", 2)
 	enqueue(t, f, "b", 1)
@@ -227,7 +227,7 @@ func TestDrainOfAShare(t *testing.T) {
 		o.Share, o.StopWhenEmpty = fleet.ShareOf(fleet.StaticMembers(self, "1", "2"), 0), true
 		f := open(t, listOf(dbs...), o)
 		r := newRecord()
-		f.Handle("t", r)
+		f.Handle("t", r.Handle)
 		must(t, f.Refresh(t.Context()))
 		if self == "1" {
 			for _, d := range dbs {

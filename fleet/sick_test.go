@@ -142,7 +142,7 @@ func TestSickStoresHoldUpNobody(t *testing.T) {
 				o := quick()
 				o.Engines, o.Active, o.Strategy, o.Pawl.BatchSize = w.engines(), 2, strategy, 5
 				f := open(t, fleet.Static(dbs...), o)
-				f.Handle("t", r)
+				f.Handle("t", r.Handle)
 				start(t, f)
 				for _, d := range healthy {
 					r.until(t, d.Key, 30)
@@ -172,7 +172,7 @@ func TestManyThatHang(t *testing.T) {
 	o := quick()
 	o.Engines = w.engines()
 	f := open(t, fleet.Static(dbs...), o)
-	f.Handle("t", r)
+	f.Handle("t", r.Handle)
 	start(t, f)
 	dbtest.Until(t, "the first hang", func() bool { return w.times(dbs[2]) > 0 })
 	for i := range 3 {
@@ -199,7 +199,7 @@ func TestBackoff(t *testing.T) {
 			o := quick()
 			o.Engines = w.engines()
 			f := open(t, fleet.Static(a), o)
-			f.Handle("t", newRecord())
+			f.Handle("t", newRecord().Handle)
 			start(t, f)
 			dbtest.Until(t, "it failed twice", func() bool { return state(f, "a").Failures >= 2 })
 			if s := state(f, "a"); s.State != fleetstate.Failing || !strings.Contains(s.Error+"the database does not answer", s.Error) {
@@ -228,7 +228,7 @@ func TestStoreIsBack(t *testing.T) {
 			o := quick()
 			o.Engines, o.Logger = w.engines(), out.logger()
 			f := open(t, fleet.Static(a), o)
-			f.Handle("t", r)
+			f.Handle("t", r.Handle)
 			start(t, f)
 			untilState(t, f, fleetstate.Failing, "a")
 			w.rule(a, nil)
@@ -254,7 +254,7 @@ func TestHangsAmidATurn(t *testing.T) {
 	o := quick()
 	o.Engines, o.Active, o.Strategy = w.engines(), 1, fleet.DrainFirst()
 	f := open(t, fleet.Static(a, b), o)
-	f.Handle("t", r)
+	f.Handle("t", r.Handle)
 	start(t, f)
 	enqueue(t, f, "a", 1)
 	r.until(t, "a", 1)
@@ -296,7 +296,7 @@ func TestAllAreBack(t *testing.T) {
 			f := open(t, fleet.Static(dbs...), o)
 			var begun atomic.Int64
 			all := make(chan struct{})
-			f.Handle("t", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
+			f.Handle("t", func(context.Context, *outbox.Message) error {
 				if begun.Add(1) == int64(len(dbs)) {
 					close(all)
 				}
@@ -307,7 +307,7 @@ func TestAllAreBack(t *testing.T) {
 					}
 				}
 				return nil
-			}))
+			})
 			start(t, f)
 			untilState(t, f, fleetstate.Failing, keys...)
 			for _, d := range dbs {

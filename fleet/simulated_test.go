@@ -438,7 +438,7 @@ func (l *fakeLoop) handle(ctx context.Context, came []int64) {
 		_ = own.acquire(context.WithoutCancel(ctx))
 		running.Go(func() {
 			defer own.release()
-			_ = handler.Handle(context.WithValue(ctx, cameKey{}, at), nil)
+			_ = handler(context.WithValue(ctx, cameKey{}, at), nil)
 		})
 	}
 	go func() {

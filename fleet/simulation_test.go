@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/outbox"
 )
 
 // simulation is a fleet of stores without databases, worked on by the real schedule while
@@ -143,7 +142,7 @@ func (sim simulation) fake(f *Fleet) *fakeWork {
 	if sim.files {
 		w.costs = fileCosts
 	}
-	w.handler = outbox.HandlerFunc(w.handled)
+	w.handler = w.handled
 	f.work = w
 	for i, at := range sim.places() {
 		s := &w.stores[at]

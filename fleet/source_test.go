@@ -164,7 +164,7 @@ func TestOddFileNames(t *testing.T) {
 	o, r := quick(), newRecord()
 	o.Pawl.EnableSchemaDeployment, o.StopWhenEmpty = true, true
 	f := open(t, fleet.Directory(dir, "*.db"), o)
-	f.Handle("t", r)
+	f.Handle("t", r.Handle)
 	err := f.MigrateAll(t.Context(), "")
 	must(t, err)
 	for _, name := range names {
@@ -205,7 +205,7 @@ func TestDeletedFileStaysDeleted(t *testing.T) {
 	o, r := quick(), newRecord()
 	o.KeepReady, o.Cool = 1, 1 // connections are closed after every look
 	f := open(t, fleet.Directory(dir, "*.db"), o)
-	f.Handle("t", r)
+	f.Handle("t", r.Handle)
 	start(t, f)
 	enqueue(t, f, "b", 1)
 	r.until(t, "b", 1)

@@ -109,13 +109,13 @@ func StoreOf(ctx context.Context) *Store {
 
 // limitHandlers applies the fleet's budget of handlers, and adds the store to the context.
 func (s *Store) limitHandlers(next outbox.Handler) outbox.Handler {
-	return outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+	return func(ctx context.Context, m *outbox.Message) error {
 		if !s.fleet.admitted(ctx) {
-			return worker.PutBack(0) // not started: no attempt is counted
+			return worker.PutBack(0)
 		}
 		defer s.fleet.handlers.release()
-		return next.Handle(context.WithValue(ctx, storeKey{}, s), m)
-	})
+		return next(context.WithValue(ctx, storeKey{}, s), m)
+	}
 }
 
 // pollTimeout is how long a poll of a store may take.

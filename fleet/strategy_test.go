@@ -33,16 +33,16 @@ func TestNext(t *testing.T) {
 
 // ordered is a fleet with one place whose first turn, store "a0"'s, lasts until the
 // stores of keys wait for theirs.
-func ordered(t *testing.T, l *list, s fleet.Strategy, handle outbox.HandlerFunc, keys ...string) *fleet.Fleet {
+func ordered(t *testing.T, l *list, s fleet.Strategy, handle outbox.Handler, keys ...string) *fleet.Fleet {
 	t.Helper()
 	o := quick()
 	o.Active, o.HandlersPerStore, o.Pawl.BatchSize, o.Strategy, o.StopWhenEmpty = 1, 3, 3, s, true
 	f := open(t, l, o)
 	gate := make(chan struct{})
-	f.Handle("gate", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
+	f.Handle("gate", func(context.Context, *outbox.Message) error {
 		<-gate
 		return nil
-	}))
+	})
 	f.Handle("t", handle)
 	_, err := box(t, f, "a0").Enqueue(t.Context(), outbox.Message{Topic: "gate"})
 	must(t, err)
@@ -96,7 +96,7 @@ func TestDrainFirst(t *testing.T) {
 }
 
 // changing changes the list during the first message of store "c".
-func changing(t *testing.T, l *list, f **fleet.Fleet, r *record, come fleet.Database, stay ...fleet.Database) outbox.HandlerFunc {
+func changing(t *testing.T, l *list, f **fleet.Fleet, r *record, come fleet.Database, stay ...fleet.Database) outbox.Handler {
 	var once sync.Once
 	return func(ctx context.Context, m *outbox.Message) error {
 		if fleet.StoreOf(ctx).Key != "c" {

@@ -45,7 +45,7 @@ func comeAndGo(t *testing.T) (left map[string][]registry.Info, took time.Duratio
 	dbs := files(t, "a", "b", "idle")
 	f := open(t, listOf(dbs...), quick())
 	r := newRecord()
-	f.Handle("t", r)
+	f.Handle("t", r.Handle)
 	stop := start(t, f)
 	for _, key := range []string{"a", "b"} {
 		enqueue(t, f, key, 1)
@@ -94,7 +94,7 @@ func TestFleetLeavesWhatItCan(t *testing.T) {
 	o.Engines = w.engines()
 	f := open(t, listOf(dbs[0], hangs, fails), o)
 	r := newRecord()
-	f.Handle("t", r)
+	f.Handle("t", r.Handle)
 	stop := start(t, f)
 	for _, key := range []string{"a", "hangs", "fails"} {
 		enqueue(t, f, key, 1)
@@ -119,7 +119,7 @@ func TestFleetDrainsBesidePauses(t *testing.T) {
 	o.StopWhenEmpty = true
 	f := open(t, listOf(dbs...), o)
 	r := newRecord()
-	f.Handle("t", r)
+	f.Handle("t", r.Handle)
 	for _, d := range dbs {
 		enqueueIn(t, another(t, d), d.Key, 3)
 	}
@@ -149,7 +149,7 @@ func TestFleetSeesResumption(t *testing.T) {
 	d := file(t, "a")
 	f := open(t, listOf(d), quick())
 	r := newRecord()
-	f.Handle("t", r)
+	f.Handle("t", r.Handle)
 	admin := pause.New(dbtest.SQLiteAt(t, pathOf(d), relaxed()), nil)
 	if _, err := admin.Pause(t.Context(), pause.Queue, "default", ""); err != nil {
 		t.Fatal(err)

@@ -68,7 +68,7 @@ type messages interface {
 	Handle(topic string, h outbox.Handler, opts ...outbox.HandlerOptions)
 	Limits() []throttle.Declared
 	Use(mw ...outbox.Middleware)
-	AddHeaders(f outbox.HeaderFunc)
+	AddHeaders(f func(ctx context.Context, m *outbox.Message) map[string]string)
 }
 
 // Inbox is the inbox of one database. It is safe for concurrent use.

@@ -89,11 +89,11 @@ func dieAt(moment string) error {
 		moment = strings.TrimPrefix(moment, "queue: ")
 		in.HandleInboxTx("paid", func(ctx context.Context, tx outbox.Tx, _ *inbox.Message) error { return effect(ctx, tx) })
 		in.Use(func(next outbox.Handler) outbox.Handler {
-			return outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
-				err := next.Handle(ctx, m)
+			return func(ctx context.Context, m *outbox.Message) error {
+				err := next(ctx, m)
 				die("after the commit")
 				return err
-			})
+			}
 		})
 		return in.Run(ctx)
 	}

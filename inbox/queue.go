@@ -188,13 +188,13 @@ func (i *Inbox) register(topic string, opts []outbox.HandlerOptions, process fun
 		queued[0].Concurrency = opts[0].Concurrency
 		queued[0].Timeout = min(opts[0].Timeout, 0) // invalid, too
 	}
-	i.messages.Handle(topic, outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+	i.messages.Handle(topic, func(ctx context.Context, m *outbox.Message) error {
 		in, err := unwrap(m)
 		if err != nil {
-			return i.retry.Limit(err, m.RetryCount) // the inbox has no row to count its attempts in
+			return i.retry.Limit(err, m.RetryCount)
 		}
 		if most := i.retry.MaxAttempts; most > 0 && m.RetryCount >= most {
-			// Its leases ran out: it ends its workers, so it must not run again.
+
 			gaveUp := fmt.Errorf("lease expired; gave up after %d attempts, the last of which did not end", m.RetryCount)
 			if err := i.failed(ctx, &in.Key, nil, outbox.Permanent(gaveUp)); err != nil {
 				if errors.Is(err, ErrDead) {
@@ -211,7 +211,7 @@ func (i *Inbox) register(topic string, opts []outbox.HandlerOptions, process fun
 		default:
 			return err
 		}
-	}), queued...)
+	}, queued...)
 }
 
 // Limits returns the limits that handlers need.
@@ -221,4 +221,4 @@ func (i component) Limits() []throttle.Declared { return i.messages.Limits() }
 func (i component) Use(mw ...outbox.Middleware) { i.messages.Use(mw...) }
 
 // AddHeaders adds headers to every message that is enqueued.
-func (i component) AddHeaders(f outbox.HeaderFunc) { i.messages.AddHeaders(f) }
+func (i component) AddHeaders(f func(ctx context.Context, m *outbox.Message) map[string]string) { i.messages.AddHeaders(f) }

@@ -229,10 +229,10 @@ func testClaimRace(t *testing.T, e dbtest.Engine) {
 	var wg sync.WaitGroup
 	for range 3 {
 		hand, worker := f.another(), f.another()
-		worker.box.Handle("make", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+		worker.box.Handle("make", func(_ context.Context, m *outbox.Message) error {
 			saw(m.ID)
 			return nil
-		}))
+		})
 		wg.Go(func() {
 			if err := worker.box.Run(f.ctx()); err != nil {
 				t.Error(err)

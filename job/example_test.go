@@ -62,11 +62,11 @@ func Example() {
 		fmt.Println(j.Name, "is due next:", j.NextRun.After(j.CreatedAt))
 	}
 
-	p.Handle("heartbeat", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+	p.Handle("heartbeat", func(_ context.Context, m *outbox.Message) error {
 		fmt.Println("first run of", m.Headers[job.Header])
-		stop() // in a program this would be a signal to end
+		stop()
 		return nil
-	}))
+	})
 	fmt.Println("stopped, error:", p.Run(ctx))
 	// Output:
 	// daily-cleanup is due next: true

@@ -223,7 +223,7 @@ func (f *fixture) back() {
 }
 
 // drain handles what is due. Outboxes run once, so it works through another one.
-func (f *fixture) drain(topic string, h outbox.HandlerFunc) {
+func (f *fixture) drain(topic string, h outbox.Handler) {
 	f.t.Helper()
 	again := on(f.t, f.e, f.db, f.db.DB, job.Options{})
 	again.box.Handle(topic, h)

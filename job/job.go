@@ -218,14 +218,14 @@ func New(_ access.Key, db engine.DB, o *outbox.Outbox, m messages, leases *lease
 // earlier attempt may have crashed before that. If it fails, the ack will fail too: the handler
 // runs all the same.
 func (j *Jobs) recordStart(next outbox.Handler) outbox.Handler {
-	return outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+	return func(ctx context.Context, m *outbox.Message) error {
 		if m.Headers[Header] != "" {
 			if err := j.db.Do(ctx, engine.Ask(op.JobStart{ID: int64(m.Position)})); err != nil {
 				j.log.WarnContext(ctx, "could not record the start of a run", "job", m.Headers[Header], "message_id", m.ID.String(), "error", err)
 			}
 		}
-		return next.Handle(ctx, m)
-	})
+		return next(ctx, m)
+	}
 }
 
 // cleanRuns bounds one transaction of the clean-up.

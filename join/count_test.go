@@ -58,7 +58,7 @@ func testSettledTogether(t *testing.T, e dbtest.Engine) {
 	f.check(err)
 	bad, err := f.FanOut(f.ctx(), join.Spec{}, append(steps("bad", 30), steps("good", 10)...), join.Wait{})
 	f.check(err)
-	f.drain(map[string]outbox.HandlerFunc{"good": succeed, "bad": failForGood})
+	f.drain(map[string]outbox.Handler{"good": succeed, "bad": failForGood})
 	f.progress(good.Join, 40, 0, join.Completed)
 	f.progress(bad.Join, 10, 30, join.Failed)
 }
@@ -286,7 +286,7 @@ func TestHandlerReports(t *testing.T) { dbtest.Each(t, testHandlerReports) }
 func testHandlerReports(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, _ := f.members(2)
-	f.drain(map[string]outbox.HandlerFunc{"step": func(ctx context.Context, m *outbox.Message) error {
+	f.drain(map[string]outbox.Handler{"step": func(ctx context.Context, m *outbox.Message) error {
 		_, err := f.ReportFailed(ctx, id, m.ID)
 		return err
 	}})
@@ -315,7 +315,7 @@ func testRedrive(t *testing.T, e dbtest.Engine) {
 	f.progress(id, 0, 0, join.Pending)
 	f.progress(second, 1, 1, join.Failed)
 	f.ack(owner, items[msgs[2]])
-	f.drain(map[string]outbox.HandlerFunc{"step": succeed})
+	f.drain(map[string]outbox.Handler{"step": succeed})
 	f.progress(id, 3, 0, join.Completed)
 	f.progress(second, 1, 1, join.Failed)
 }
@@ -333,7 +333,7 @@ func testRedriveAfterTheEnd(t *testing.T, e dbtest.Engine) {
 		t.Fatalf("redrove %d: %v", b.Changed, err)
 	}
 	f.progress(id, 0, 1, join.Failed)
-	f.drain(map[string]outbox.HandlerFunc{"step": succeed})
+	f.drain(map[string]outbox.Handler{"step": succeed})
 	f.progress(id, 0, 1, join.Failed)
 }
 
@@ -367,7 +367,7 @@ func testExpiredLeasesFailTheStep(t *testing.T, e dbtest.Engine) {
 		}
 		f.progress(id, 0, 0, join.Pending)
 	}
-	f.drain(map[string]outbox.HandlerFunc{"step": succeed})
+	f.drain(map[string]outbox.Handler{"step": succeed})
 	if got := f.find(msgs[0]); got.Status != outbox.Failed {
 		t.Fatalf("the message is %v", got.Status)
 	}

@@ -183,8 +183,8 @@ func (c *crash) work() {
 		}
 		box := parts.NewOutbox(d, worker.Options{StopWhenEmpty: true, Logger: quiet(), Grace: time.Millisecond, PollInterval: 10 * time.Millisecond})
 		parts.NewJoins(d, box, join.Options{}, nil)
-		box.Handle("good", outbox.HandlerFunc(succeed))
-		box.Handle("bad", outbox.HandlerFunc(failForGood))
+		box.Handle("good", succeed)
+		box.Handle("bad", failForGood)
 		defer d.over.Store(true)
 		ended := make(chan error, 1)
 		c.dead.Go(func() { ended <- box.Run(ctx) })
@@ -203,6 +203,6 @@ func (c *crash) work() {
 		_, err := c.box.WorkQueue("").ReapExpired(c.ctx())
 		c.check(err)
 		c.makeDue()
-		c.drain(map[string]outbox.HandlerFunc{"good": succeed, "bad": failForGood})
+		c.drain(map[string]outbox.Handler{"good": succeed, "bad": failForGood})
 	}
 }

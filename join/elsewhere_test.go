@@ -86,7 +86,7 @@ func (f *fixture) handles(want ...string) {
 		topics = append(topics, m.Topic)
 		return nil
 	}
-	f.drain(map[string]outbox.HandlerFunc{"step": note, "done": note, "tomorrow": note})
+	f.drain(map[string]outbox.Handler{"step": note, "done": note, "tomorrow": note})
 	if slices.Sort(topics); !slices.Equal(topics, want) {
 		f.t.Errorf("handled %q, want %q", topics, want)
 	}

@@ -56,12 +56,12 @@ func ExampleJoins_FanOut() {
 	defer done()
 	extract := func(context.Context, *outbox.Message) error { return nil }
 	for _, topic := range []string{"extract.customers", "extract.orders", "extract.products"} {
-		p.Handle(topic, outbox.HandlerFunc(extract))
+		p.Handle(topic, extract)
 	}
-	p.Handle("etl.transform", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+	p.Handle("etl.transform", func(_ context.Context, m *outbox.Message) error {
 		fmt.Println("transform", string(m.Payload))
 		return nil
-	}))
+	})
 
 	fan, err := p.Joins.FanOut(ctx, join.Spec{GroupingKey: "customer-7", Metadata: `{"type":"etl","phase":"extract"}`},
 		[]outbox.Message{{Topic: "extract.customers"}, {Topic: "extract.orders"}, {Topic: "extract.products"}},
@@ -83,13 +83,13 @@ func ExampleJoins_From() {
 	ctx := context.Background()
 	p, done := openPawl()
 	defer done()
-	p.Handle("extract", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+	p.Handle("extract", func(_ context.Context, m *outbox.Message) error {
 		if string(m.Payload) == "orders" {
 			return outbox.Permanent(errors.New("source is gone"))
 		}
 		return nil
-	}))
-	p.Handle("transform", outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+	})
+	p.Handle("transform", func(ctx context.Context, m *outbox.Message) error {
 		before, err := p.Joins.From(ctx, m)
 		if err != nil {
 			return err
@@ -105,12 +105,12 @@ func ExampleJoins_From() {
 		fmt.Println("transform", len(extracted), "of", before[0].ExpectedSteps)
 		_, err = p.Joins.FanOut(ctx, join.Spec{ID: join.ID(m.ID)}, loads, join.Wait{OnComplete: outbox.Message{Topic: "report"}})
 		return err
-	}))
-	p.Handle("load", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }))
-	p.Handle("report", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
+	})
+	p.Handle("load", func(context.Context, *outbox.Message) error { return nil })
+	p.Handle("report", func(context.Context, *outbox.Message) error {
 		fmt.Println("report")
 		return nil
-	}))
+	})
 
 	_, err := p.Joins.FanOut(ctx, join.Spec{}, []outbox.Message{
 		{Topic: "extract", Payload: []byte("customers")}, {Topic: "extract", Payload: []byte("orders")}, {Topic: "extract", Payload: []byte("products")},
@@ -129,14 +129,14 @@ func ExampleJoins_Members() {
 	p, done := openPawl()
 	defer done()
 	rows := map[string]int{"customers": 40, "orders": 1200}
-	p.Handle("extract", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+	p.Handle("extract", func(_ context.Context, m *outbox.Message) error {
 		n, ok := rows[string(m.Payload)]
 		if !ok {
 			return outbox.Permanent(errors.New("source is gone"))
 		}
 		return m.SetResult([]byte(strconv.Itoa(n)))
-	}))
-	p.Handle("report", outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+	})
+	p.Handle("report", func(ctx context.Context, m *outbox.Message) error {
 		before, err := p.Joins.From(ctx, m)
 		if err != nil || len(before) == 0 {
 			return err
@@ -155,7 +155,7 @@ func ExampleJoins_Members() {
 		}
 		fmt.Println(len(steps), "sources,", sum, "rows")
 		return nil
-	}))
+	})
 
 	_, err := p.Joins.FanOut(ctx, join.Spec{}, []outbox.Message{
 		{Topic: "extract", Payload: []byte("customers")}, {Topic: "extract", Payload: []byte("orders")}, {Topic: "extract", Payload: []byte("products")},
@@ -171,16 +171,16 @@ func ExampleJoins_Wait() {
 	ctx := context.Background()
 	p, done := openPawl()
 	defer done()
-	p.Handle("extract", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+	p.Handle("extract", func(_ context.Context, m *outbox.Message) error {
 		if string(m.Payload) == "orders" {
 			return outbox.Permanent(errors.New("source is gone"))
 		}
 		return nil
-	}))
-	p.Handle("notify.failure", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+	})
+	p.Handle("notify.failure", func(_ context.Context, m *outbox.Message) error {
 		fmt.Println("notify:", string(m.Payload))
 		return nil
-	}))
+	})
 
 	id, err := p.Joins.Start(ctx, join.Spec{ExpectedSteps: 3, GroupingKey: "customer-7"})
 	check(err)

@@ -20,7 +20,7 @@ func testExpiredSteps(t *testing.T, e dbtest.Engine) {
 		join.Wait{OnComplete: outbox.Message{Topic: "done"}, OnFail: outbox.Message{Topic: "failed", Expires: later}})
 	f.check(err)
 	f.db.Pass(time.Until(soon) + time.Millisecond)
-	f.drain(map[string]outbox.HandlerFunc{"step": func(_ context.Context, m *outbox.Message) error {
+	f.drain(map[string]outbox.Handler{"step": func(_ context.Context, m *outbox.Message) error {
 		if !m.Expires.IsZero() {
 			t.Error("an attempt began")
 		}

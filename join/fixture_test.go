@@ -179,7 +179,7 @@ func usual() join.Wait {
 
 // drain handles what is due, with handlers for the topics given besides waits.
 // Outboxes run once, so it works through another one on the same database.
-func (f *fixture) drain(handlers map[string]outbox.HandlerFunc) {
+func (f *fixture) drain(handlers map[string]outbox.Handler) {
 	f.t.Helper()
 	again := on(f.t, f.db, f.db.DB, join.Options{})
 	for topic, h := range handlers {

@@ -55,7 +55,7 @@ func testFrom(t *testing.T, e dbtest.Engine) {
 		}
 		return nil
 	}
-	f.drain(map[string]outbox.HandlerFunc{"step": note, "fails": note, "sorry": note, "plain": note})
+	f.drain(map[string]outbox.Handler{"step": note, "fails": note, "sorry": note, "plain": note})
 	if from["plain"] != "" || !strings.Contains(from["step"], "true false g pending") || !strings.Contains(from["step"], "false true  pending") || from["fails"] == "" {
 		t.Errorf("steps come from %q", from)
 	}
@@ -88,7 +88,7 @@ func testFanOutOfNothing(t *testing.T, e dbtest.Engine) {
 	_, err = f.FanOutTx(f.ctx(), tx, join.Spec{}, nil, usual())
 	f.check(err)
 	f.check(tx.Rollback())
-	f.drain(map[string]outbox.HandlerFunc{})
+	f.drain(map[string]outbox.Handler{})
 	f.sent("done", 3)
 	f.sent("failed", 0)
 	f.sent(join.DefaultTopic, 0)
@@ -112,7 +112,7 @@ func testLargeFollowUp(t *testing.T, e dbtest.Engine) {
 	_, err = f.FanOut(f.ctx(), join.Spec{}, []outbox.Message{{Topic: "step"}}, join.Wait{OnComplete: outbox.Message{Topic: "done", Payload: append(quotes, 'x')}})
 	f.refused("payload", err)
 	done := 0
-	f.drain(map[string]outbox.HandlerFunc{
+	f.drain(map[string]outbox.Handler{
 		"step": func(context.Context, *outbox.Message) error { return nil },
 		"done": func(_ context.Context, m *outbox.Message) error {
 			if done++; !bytes.Equal(m.Payload, quotes) {

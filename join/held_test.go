@@ -273,14 +273,14 @@ func (f *fixture) exchange(failing int) (together bool) {
 	}}, worker.Options{StopWhenEmpty: true, Logger: quiet()})
 	var in sync.WaitGroup
 	in.Add(2)
-	box.Handle("step", outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+	box.Handle("step", func(ctx context.Context, m *outbox.Message) error {
 		in.Done()
 		in.Wait()
 		if m.ID == msgs[failing] {
 			return failForGood(ctx, m)
 		}
 		return nil
-	}))
+	})
 	ended := make(chan error, 1)
 	go func() { ended <- box.Run(f.ctx()) }()
 	dbtest.Until(f.t, "the exchange waits for a lock", func() bool { return f.waiting() > 0 })

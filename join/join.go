@@ -80,7 +80,7 @@ func New(_ access.Key, db engine.DB, o messages, opts Options, log *slog.Logger)
 	// Without a limit: what a wait is for does not go away.
 	forever := worker.DefaultRetryPolicy()
 	forever.MaxAttempts = 0
-	o.Handle(opts.Topic, outbox.HandlerFunc(j.handle), outbox.HandlerOptions{Retry: (*outbox.RetryPolicy)(&forever)})
+	o.Handle(opts.Topic, j.handle, outbox.HandlerOptions{Retry: (*outbox.RetryPolicy)(&forever)})
 	return j, &worker.Component{
 		Cleanup: worker.NewCleanup("joins", "joins", j.log, j.cleanUp),
 		Observe: func(o *worker.Observer) { j.observers = append(j.observers, o) },

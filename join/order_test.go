@@ -429,7 +429,7 @@ func (s *scene) finish(was outcome) {
 		s.check(err)
 	}
 	s.makeDue()
-	s.drain(map[string]outbox.HandlerFunc{"step": succeed})
+	s.drain(map[string]outbox.Handler{"step": succeed})
 	j, err := s.Get(s.ctx(), s.id)
 	s.check(err)
 	if was.status != join.Pending {

@@ -48,8 +48,8 @@ func (f *fixture) reschedule(due time.Time, msgs ...outbox.MessageID) {
 	}
 }
 
-func failing() map[string]outbox.HandlerFunc {
-	return map[string]outbox.HandlerFunc{"step": succeed, "bad": failForGood}
+func failing() map[string]outbox.Handler {
+	return map[string]outbox.Handler{"step": succeed, "bad": failForGood}
 }
 
 // D-408: each end of a join sends its message, with an id of its own, and what succeeded
@@ -72,7 +72,7 @@ func testRedriveJoin(t *testing.T, e dbtest.Engine) {
 	_, err = f.FanOut(f.ctx(), join.Spec{ID: fan.Join}, append(steps("step", 3), steps("bad", 2)...), usual()) // said again it adds nothing
 	f.check(err)
 	runs := 0
-	f.drain(map[string]outbox.HandlerFunc{
+	f.drain(map[string]outbox.Handler{
 		"step": func(context.Context, *outbox.Message) error { t.Error("ran again"); return nil },
 		"bad":  func(context.Context, *outbox.Message) error { runs++; return nil },
 	})
@@ -131,7 +131,7 @@ func testRedriveAtOnce(t *testing.T, e dbtest.Engine) {
 	if redriven != 20 {
 		t.Errorf("redrove %d steps", redriven)
 	}
-	f.drain(map[string]outbox.HandlerFunc{"bad": succeed})
+	f.drain(map[string]outbox.Handler{"bad": succeed})
 	f.progress(fan.Join, 20, 0, join.Completed)
 	f.sent("done", 1)
 	f.sent("failed", 1)
@@ -151,13 +151,13 @@ func testRedriveAfterRetry(t *testing.T, e dbtest.Engine) {
 	if b.EndedSteps != 1 {
 		t.Errorf("%d steps of joins that have ended", b.EndedSteps)
 	}
-	f.drain(map[string]outbox.HandlerFunc{"bad": succeed})
+	f.drain(map[string]outbox.Handler{"bad": succeed})
 	_, err = f.box.Redrive(f.ctx(), outbox.FailedFilter{IDs: []outbox.Position{second}}) // and not yet run
 	f.check(err)
 	f.progress(fan.Join, 1, 3, join.Failed)
 	f.redriven(fan.Join, join.Redriven{Steps: 1, Waits: 1})
 	f.progress(fan.Join, 2, 0, join.Pending)
-	f.drain(map[string]outbox.HandlerFunc{"bad": succeed})
+	f.drain(map[string]outbox.Handler{"bad": succeed})
 	f.progress(fan.Join, 4, 0, join.Completed)
 	f.sent("done", 1)
 	all, err := f.FanOut(f.ctx(), join.Spec{}, steps("bad", 2), usual())
@@ -173,7 +173,7 @@ func testRedriveAfterRetry(t *testing.T, e dbtest.Engine) {
 	if b.EndedSteps != 2 {
 		t.Errorf("%d steps of joins that have ended", b.EndedSteps)
 	}
-	f.drain(map[string]outbox.HandlerFunc{"bad": succeed})
+	f.drain(map[string]outbox.Handler{"bad": succeed})
 	f.progress(all.Join, 0, 2, join.Failed)
 	f.redriven(all.Join, join.Redriven{Waits: 1})
 	f.drain(nil)
@@ -225,16 +225,16 @@ func testRedriveAfterDeadline(t *testing.T, e dbtest.Engine) {
 	f.drain(nil)
 	f.progress(fan.Join, 0, 0, join.Failed)
 	f.reschedule(time.Time{}, fan.Messages[:2]...)
-	f.drain(map[string]outbox.HandlerFunc{"late": succeed, "late bad": failForGood})
+	f.drain(map[string]outbox.Handler{"late": succeed, "late bad": failForGood})
 	f.progress(fan.Join, 0, 0, join.Failed)
 	f.redriven(fan.Join, join.Redriven{Steps: 1, Waits: 2})
 	if j := f.progress(fan.Join, 1, 0, join.Pending); !j.Deadline.IsZero() {
 		t.Errorf("the deadline is %v", j.Deadline)
 	}
-	f.drain(map[string]outbox.HandlerFunc{"late bad": succeed})
+	f.drain(map[string]outbox.Handler{"late bad": succeed})
 	f.progress(fan.Join, 2, 0, join.Pending)
 	f.reschedule(time.Time{}, fan.Messages[2])
-	f.drain(map[string]outbox.HandlerFunc{"later": succeed})
+	f.drain(map[string]outbox.Handler{"later": succeed})
 	f.progress(fan.Join, 3, 0, join.Completed)
 	f.sent("failed", 1)
 	f.sent("done", 1)
@@ -275,7 +275,7 @@ func testRedriveDeletedSteps(t *testing.T, e dbtest.Engine) {
 	f.cleaned(3, 0)
 	f.redriven(fan.Join, join.Redriven{Steps: 1, StepsLost: 2, WaitsLost: 1})
 	f.progress(fan.Join, 0, 2, join.Pending)
-	f.drain(map[string]outbox.HandlerFunc{"bad": succeed})
+	f.drain(map[string]outbox.Handler{"bad": succeed})
 	f.progress(fan.Join, 1, 2, join.Failed)
 }
 
@@ -289,7 +289,7 @@ func testRedriveSharedSteps(t *testing.T, e dbtest.Engine) {
 	b, c := f.start(3), f.start(1)
 	f.check(f.Attach(f.ctx(), b, msgs...))
 	f.check(f.Attach(f.ctx(), c, msgs[0]))
-	f.drain(map[string]outbox.HandlerFunc{"step": failForGood})
+	f.drain(map[string]outbox.Handler{"step": failForGood})
 	f.progress(a, 0, 2, join.Failed)
 	f.progress(b, 0, 2, join.Pending)
 	f.progress(c, 0, 1, join.Failed)
@@ -337,7 +337,7 @@ func TestRedriveWaitOfOthers(t *testing.T) { dbtest.Each(t, testRedriveWaitOfOth
 func testRedriveWaitOfOthers(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, _ := f.members(1)
-	f.drain(map[string]outbox.HandlerFunc{"step": failForGood})
+	f.drain(map[string]outbox.Handler{"step": failForGood})
 	_, err := f.box.Enqueue(f.ctx(), outbox.Message{Topic: join.DefaultTopic, CorrelationID: "c", Payload: []byte(`{"JoinId":"` + id.String() + `","OnCompleteTopic":"done","OnFailTopic":"failed"}`)})
 	f.check(err)
 	f.drain(nil)

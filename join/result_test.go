@@ -53,7 +53,7 @@ func (f *fixture) stored() (n int) {
 }
 
 // returning is a handler that sets a result.
-func returning(result string) outbox.HandlerFunc {
+func returning(result string) outbox.Handler {
 	return func(_ context.Context, m *outbox.Message) error { return m.SetResult([]byte(result)) }
 }
 
@@ -66,7 +66,7 @@ func testResults(t *testing.T, e dbtest.Engine) {
 	id, steps := f.members(8)
 	f.wait(id)
 	sum, handled := 0, atomic.Int64{}
-	f.drain(map[string]outbox.HandlerFunc{
+	f.drain(map[string]outbox.Handler{
 		"step": func(_ context.Context, m *outbox.Message) error {
 			handled.Add(1)
 			text := append([]byte("10"), m.Payload...)
@@ -107,7 +107,7 @@ func testResultsOfAttempts(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, _ := f.members(4)
 	errNo := errors.New("no")
-	f.box.Handle("step", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+	f.box.Handle("step", func(_ context.Context, m *outbox.Message) error {
 		step, first := string(m.Payload), m.RetryCount == 0
 		if step == "2" && !first {
 			return nil
@@ -124,7 +124,7 @@ func testResultsOfAttempts(t *testing.T, e dbtest.Engine) {
 			return errNo
 		}
 		return nil
-	}), outbox.HandlerOptions{Retry: &outbox.RetryPolicy{MaxAttempts: 10, Delay: func(int) time.Duration { return 0 }}})
+	}, outbox.HandlerOptions{Retry: &outbox.RetryPolicy{MaxAttempts: 10, Delay: func(int) time.Duration { return 0 }}})
 	f.check(f.box.Run(f.ctx()))
 	f.progress(id, 3, 1, join.Failed)
 	f.hasResults(id, "-", "attempt 1", "-", "attempt 1")
@@ -138,7 +138,7 @@ func testResultTooLarge(t *testing.T, e dbtest.Engine) {
 	id, _ := f.members(1)
 	largest := bytes.Repeat([]byte{0, 0xff, '"', '\n'}, limits.Result/4)
 	var refused error
-	f.drain(map[string]outbox.HandlerFunc{"step": func(_ context.Context, m *outbox.Message) error {
+	f.drain(map[string]outbox.Handler{"step": func(_ context.Context, m *outbox.Message) error {
 		err := m.SetResult(largest)
 		refused = m.SetResult(append(largest, 'x'))
 		return err
@@ -160,7 +160,7 @@ func testResultsOfJoins(t *testing.T, e dbtest.Engine) {
 	_, err := f.Cancel(f.ctx(), over)
 	f.check(err)
 	plain := f.enqueue("plain", 1)
-	f.drain(map[string]outbox.HandlerFunc{"step": returning("both"), "plain": returning("nobody's")})
+	f.drain(map[string]outbox.Handler{"step": returning("both"), "plain": returning("nobody's")})
 	for _, id := range []join.ID{one, two, over} {
 		f.hasResults(id, "both")
 	}
@@ -202,15 +202,15 @@ func testResultOfWait(t *testing.T, e dbtest.Engine) {
 	outer := f.start(1)
 	f.check(f.Attach(f.ctx(), outer, f.wait(inner)))
 	f.box.Use(func(next outbox.Handler) outbox.Handler {
-		return outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+		return func(ctx context.Context, m *outbox.Message) error {
 			if err := m.SetResult([]byte("of " + m.Topic)); err != nil {
 				return err
 			}
-			return next.Handle(ctx, m)
-		})
+			return next(ctx, m)
+		}
 	})
 	for _, topic := range []string{"step", "done"} {
-		f.box.Handle(topic, outbox.HandlerFunc(succeed))
+		f.box.Handle(topic, succeed)
 	}
 	f.check(f.box.Run(f.ctx()))
 	f.progress(outer, 1, 0, join.Completed)
@@ -263,21 +263,21 @@ func testResultOfLateWorker(t *testing.T, e dbtest.Engine) {
 	begun, goOn, ended := make(chan struct{}), make(chan struct{}), make(chan error)
 	late := on(t, f.db, f.db.DB, join.Options{})
 	var attempts atomic.Int64
-	late.box.Handle("step", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+	late.box.Handle("step", func(_ context.Context, m *outbox.Message) error {
 		if attempts.Add(1) == 1 {
 			close(begun)
 			<-goOn
 			return m.SetResult([]byte("late"))
 		}
 		return m.SetResult([]byte("again"))
-	}))
+	})
 	go func() { ended <- late.box.Run(f.ctx()) }()
 	<-begun
 	f.lapse()
 	_, err := f.box.WorkQueue("").ReapExpired(f.ctx())
 	f.check(err)
 	dbtest.Until(t, "another worker has acked", func() bool {
-		f.drain(map[string]outbox.HandlerFunc{"step": returning("in time")})
+		f.drain(map[string]outbox.Handler{"step": returning("in time")})
 		j, err := f.Get(f.ctx(), id)
 		f.check(err)
 		return j.IsComplete()
@@ -300,7 +300,7 @@ func testResultsAreCleaned(t *testing.T, e dbtest.Engine) {
 	_, steps := f.members(3)
 	pending := f.start(2)
 	f.check(f.Attach(f.ctx(), pending, steps[0]))
-	f.drain(map[string]outbox.HandlerFunc{"step": returning("r")})
+	f.drain(map[string]outbox.Handler{"step": returning("r")})
 	if n := f.stored(); n != 4 {
 		t.Errorf("%d results are stored", n)
 	}

@@ -48,11 +48,11 @@ func (f *fixture) slowly(at func([]*engine.Call) bool) *slow {
 	box := parts.NewOutbox(db, worker.Options{StopWhenEmpty: true, Logger: quiet()})
 	parts.NewJoins(db, box, join.Options{}, nil)
 	box.Use(func(next outbox.Handler) outbox.Handler {
-		return outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
-			err := next.Handle(context.WithoutCancel(ctx), m) // it does not notice that its lease is lost
+		return func(ctx context.Context, m *outbox.Message) error {
+			err := next(context.WithoutCancel(ctx), m)
 			s.result.Store(fmt.Sprint(err))
 			return err
-		})
+		}
 	})
 	ctx, stop := context.WithCancel(context.WithoutCancel(f.ctx()))
 	var running sync.WaitGroup
@@ -86,7 +86,7 @@ func (s *slow) wake(f *fixture) {
 func (f *fixture) over() (join.ID, outbox.MessageID) {
 	f.t.Helper()
 	id, _ := f.members(1)
-	f.drain(map[string]outbox.HandlerFunc{"step": succeed})
+	f.drain(map[string]outbox.Handler{"step": succeed})
 	return id, f.wait(id, named(id))
 }
 
@@ -139,16 +139,16 @@ func (f *fixture) deliver(msgs ...*outbox.Message) {
 	parts.NewJoins(f.db.DB, box, join.Options{}, nil)
 	delivered := 0
 	box.Use(func(next outbox.Handler) outbox.Handler {
-		return outbox.HandlerFunc(func(ctx context.Context, _ *outbox.Message) error {
+		return func(ctx context.Context, _ *outbox.Message) error {
 			delivered++
 			f.together(len(msgs), func(i int) error {
-				if err := next.Handle(ctx, msgs[i]); !errors.Is(err, worker.ErrSettled) {
+				if err := next(ctx, msgs[i]); !errors.Is(err, worker.ErrSettled) {
 					return fmt.Errorf("a delivery ended with %w", err)
 				}
 				return nil
 			})
 			return nil
-		})
+		}
 	})
 	_, err := f.box.Enqueue(f.ctx(), outbox.Message{Topic: join.DefaultTopic, Queue: "stale"})
 	f.check(err)
@@ -186,7 +186,7 @@ func testLeaseLostBeforeParking(t *testing.T, e dbtest.Engine) {
 	f.another()
 	msgs = f.enqueue("step", 1)
 	f.check(f.Attach(f.ctx(), id, msgs...))
-	f.drain(map[string]outbox.HandlerFunc{"step": succeed})
+	f.drain(map[string]outbox.Handler{"step": succeed})
 	f.firedOnce(id, join.Completed)
 	late.wake(f)
 	f.drain(nil)

@@ -262,7 +262,7 @@ func testFanOutTx(t *testing.T, e dbtest.Engine) {
 	f.check(err)
 	f.check(tx.Commit())
 	f.progress(fan.Join, 0, 0, join.Pending)
-	f.drain(map[string]outbox.HandlerFunc{"step": succeed, "done": succeed})
+	f.drain(map[string]outbox.Handler{"step": succeed, "done": succeed})
 	f.progress(fan.Join, 2, 0, join.Completed)
 	f.sent("done", 1)
 	f.sent(join.DefaultTopic, 2)
@@ -290,7 +290,7 @@ func testFanOutAgain(t *testing.T, e dbtest.Engine) {
 			t.Fatalf("repeated, it made %+v, at first %+v", fan, first)
 		}
 		if i == 1 {
-			f.drain(map[string]outbox.HandlerFunc{"step": succeed, "done": succeed})
+			f.drain(map[string]outbox.Handler{"step": succeed, "done": succeed})
 		}
 	}
 	f.progress(id, 2, 0, join.Completed)

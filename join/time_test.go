@@ -31,7 +31,7 @@ func inBubble(t *testing.T, test func(ctx context.Context, o *parts.Outbox, j *p
 		j := parts.NewJoins(db, o, join.Options{}, nil)
 		at := &sync.Map{}
 		for _, topic := range []string{"done", "failed"} {
-			o.Handle(topic, outbox.HandlerFunc(func(context.Context, *outbox.Message) error { at.Store(topic, time.Now()); return nil }))
+			o.Handle(topic, func(context.Context, *outbox.Message) error { at.Store(topic, time.Now()); return nil })
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)

@@ -22,7 +22,7 @@ func testWaitCompletes(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, _ := f.members(2)
 	w := f.wait(id)
-	f.drain(map[string]outbox.HandlerFunc{"step": succeed})
+	f.drain(map[string]outbox.Handler{"step": succeed})
 	f.progress(id, 2, 0, join.Completed)
 	if got := f.sent("done", 1)[0]; string(got.Payload) != "yes" {
 		t.Fatalf("sent %q", got.Payload)
@@ -41,7 +41,7 @@ func testWaitFails(t *testing.T, e dbtest.Engine) {
 	id, msgs := f.members(2)
 	f.wait(id)
 	silent := f.wait(id, join.Wait{OnComplete: outbox.Message{Topic: "done"}})
-	f.drain(map[string]outbox.HandlerFunc{"step": func(_ context.Context, m *outbox.Message) error {
+	f.drain(map[string]outbox.Handler{"step": func(_ context.Context, m *outbox.Message) error {
 		if m.ID == msgs[0] {
 			return failForGood(f.ctx(), m)
 		}
@@ -65,7 +65,7 @@ func testWaitAllowsFailures(t *testing.T, e dbtest.Engine) {
 	id, _ := f.members(2)
 	w := usual()
 	w.AllowFailures = true
-	f.drain(map[string]outbox.HandlerFunc{"step": failForGood})
+	f.drain(map[string]outbox.Handler{"step": failForGood})
 	f.progress(id, 0, 2, join.Failed)
 	f.wait(id, w)
 	f.drain(nil)
@@ -145,10 +145,10 @@ func runAsleep(f *fixture, w outbox.MessageID) <-chan struct{} {
 	handle := f.db.Another(f.t)
 	box := parts.NewOutbox(handle, worker.Options{Logger: quiet(), PollInterval: time.Hour})
 	parts.NewJoins(handle, box, join.Options{}, nil)
-	box.Handle("done", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
+	box.Handle("done", func(context.Context, *outbox.Message) error {
 		fired <- struct{}{}
 		return nil
-	}))
+	})
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- box.Run(ctx) }()
@@ -178,7 +178,7 @@ func testTwoWaits(t *testing.T, e dbtest.Engine) {
 	second.OnComplete.Topic = "also done"
 	f.wait(id, second)
 	f.wait(id)
-	f.drain(map[string]outbox.HandlerFunc{"step": succeed})
+	f.drain(map[string]outbox.Handler{"step": succeed})
 	got := f.sent("done", 2)
 	f.sent("also done", 1)
 	if got[0].ID == got[1].ID {
@@ -192,7 +192,7 @@ func TestWaitAfterTheEnd(t *testing.T) { dbtest.Each(t, testWaitAfterTheEnd) }
 func testWaitAfterTheEnd(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, _ := f.members(1)
-	f.drain(map[string]outbox.HandlerFunc{"step": succeed})
+	f.drain(map[string]outbox.Handler{"step": succeed})
 	f.progress(id, 1, 0, join.Completed)
 	w := usual()
 	w.ID = outbox.MessageID{4, 2}
@@ -236,7 +236,7 @@ func TestWaitBrokenPayload(t *testing.T) { dbtest.Each(t, testWaitBrokenPayload)
 func testWaitBrokenPayload(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, _ := f.members(1)
-	f.drain(map[string]outbox.HandlerFunc{"step": succeed})
+	f.drain(map[string]outbox.Handler{"step": succeed})
 	var waits []outbox.MessageID
 	for _, payload := range []string{"", "secret", `{"JoinId":"secret"}`, `{"OnCompleteTopic":"secret"}`, `{"JoinId":7}`, `[]`,
 		fmt.Sprintf(`{"JoinId":%q,"OnCompleteTopic":"  ","OnCompletePayload":"secret"}`, id)} {
@@ -273,7 +273,7 @@ func testWaitOfOtherPrograms(t *testing.T, e dbtest.Engine) {
 	}
 	f.drain(nil) // all are parked
 	f.check(f.Attach(f.ctx(), id, f.enqueue("step", 1)...))
-	f.drain(map[string]outbox.HandlerFunc{"step": succeed})
+	f.drain(map[string]outbox.Handler{"step": succeed})
 	for _, m := range f.sent("done", 2) {
 		if string(m.Payload) != `{"transformId":7}` {
 			t.Fatalf("sent %q", m.Payload)
@@ -296,7 +296,7 @@ func testWaitWholeMessage(t *testing.T, e dbtest.Engine) {
 			Topic: "done", Payload: []byte(payload), CorrelationID: "c", Headers: map[string]string{"k": "v"}, Due: due, Queue: "q", Priority: -3,
 		}})
 	}
-	f.drain(map[string]outbox.HandlerFunc{"step": succeed})
+	f.drain(map[string]outbox.Handler{"step": succeed})
 	seen := map[string]bool{}
 	for _, m := range f.sent("done", 3) {
 		seen[string(m.Payload)] = true
@@ -340,7 +340,7 @@ func testCancel(t *testing.T, e dbtest.Engine) {
 	f.sent("done", 0)
 	f.sent("failed", 0)
 	over, _ := f.members(1)
-	f.drain(map[string]outbox.HandlerFunc{"step": succeed})
+	f.drain(map[string]outbox.Handler{"step": succeed})
 	if ended, err := f.Cancel(f.ctx(), over); ended || err != nil {
 		t.Fatalf("cancelled a completed join: %v, %v", ended, err)
 	}
@@ -388,7 +388,7 @@ func testDeadlineNotReached(t *testing.T, e dbtest.Engine) {
 	f.check(err)
 	msgs := f.enqueue("step", 1)
 	f.check(f.Attach(f.ctx(), id, msgs...))
-	f.drain(map[string]outbox.HandlerFunc{"step": succeed})
+	f.drain(map[string]outbox.Handler{"step": succeed})
 	f.progress(id, 1, 0, join.Completed)
 	if got := f.sent(join.DefaultTopic, 1)[0]; got.Status != outbox.Done {
 		t.Fatalf("the deadline's message is %v", got.Status)
@@ -438,7 +438,7 @@ func testFollowUpBefore1970(t *testing.T, e dbtest.Engine) {
 	w := usual()
 	w.OnComplete.Due = time.Date(-9999, 1, 1, 0, 0, 0, 0, time.UTC)
 	f.wait(id, w)
-	f.drain(map[string]outbox.HandlerFunc{"step": succeed})
+	f.drain(map[string]outbox.Handler{"step": succeed})
 	if got := f.sent("done", 1)[0]; !got.Due.IsZero() {
 		t.Fatalf("the follow-up is due at %v", got.Due)
 	}
@@ -453,7 +453,7 @@ func testWaitCrashBeforeAck(t *testing.T, e dbtest.Engine) {
 	id, _ := f.members(1)
 	w := f.wait(id)
 	var calls atomic.Int64
-	f.drain(map[string]outbox.HandlerFunc{"step": succeed})
+	f.drain(map[string]outbox.Handler{"step": succeed})
 	got := f.sent("done", 1)[0]
 	// The wait is delivered again, as if its ack had been lost: an old backup, a
 	// worker that slept through its lease.
@@ -461,15 +461,15 @@ func testWaitCrashBeforeAck(t *testing.T, e dbtest.Engine) {
 	stale := f.find(w).Message
 	stale.Owner = owner
 	f.box.Use(func(next outbox.Handler) outbox.Handler {
-		return outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+		return func(ctx context.Context, m *outbox.Message) error {
 			calls.Add(1)
 			for range 3 {
-				if err := next.Handle(ctx, &stale); !errors.Is(err, worker.ErrSettled) {
+				if err := next(ctx, &stale); !errors.Is(err, worker.ErrSettled) {
 					return fmt.Errorf("a stale delivery ended with %w", err)
 				}
 			}
 			return nil
-		})
+		}
 	})
 	again, err := f.box.Enqueue(f.ctx(), outbox.Message{Topic: join.DefaultTopic, Payload: []byte("any")})
 	f.check(err)

@@ -8,14 +8,11 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// Func is work under a lease. ctx ends when the lease or the caller's context does, and the
-// work must then stop.
-type Func func(ctx context.Context, l *Lease) error
-
-// Run calls fn while it holds a lease, and releases the lease afterwards, also when fn panics.
+// Run calls fn while it holds a lease, and releases the lease afterwards, also when fn panics. fn's ctx
+// ends when the lease or the caller's context does, and fn must then return.
 // It returns [ErrHeld], without calling fn, if another owner holds the lease. It returns fn's
 // error, joined with [ErrLost] if the lease was lost before fn returned.
-func (s *Leases) Run(ctx context.Context, name string, opts Options, fn Func) error {
+func (s *Leases) Run(ctx context.Context, name string, opts Options, fn func(ctx context.Context, l *Lease) error) error {
 	l, err := s.Acquire(ctx, name, opts)
 	if err != nil {
 		return err
@@ -24,7 +21,7 @@ func (s *Leases) Run(ctx context.Context, name string, opts Options, fn Func) er
 }
 
 // during calls fn while the lease is held.
-func (l *Lease) during(ctx context.Context, fn Func) error {
+func (l *Lease) during(ctx context.Context, fn func(ctx context.Context, l *Lease) error) error {
 	defer func() {
 		if err := l.Close(ctx); err != nil {
 			l.s.log.Warn("could not give a lease back, it runs out", "lease", l.name, "owner", l.opts.Owner, "error", err)
@@ -47,7 +44,7 @@ func (l *Lease) during(ctx context.Context, fn Func) error {
 // fn of a leader that lost the lease must return before Elect continues, and may overlap with
 // the next leader's until it does: guard what it writes. Elect returns nil when ctx has ended
 // and fn has returned, and an error only for invalid arguments and pawl.ErrInTransaction.
-func (s *Leases) Elect(ctx context.Context, name string, opts Options, fn Func) error {
+func (s *Leases) Elect(ctx context.Context, name string, opts Options, fn func(ctx context.Context, l *Lease) error) error {
 	if _, err := s.complete(name, opts); err != nil {
 		return err
 	}
@@ -75,7 +72,7 @@ func (s *Leases) Elect(ctx context.Context, name string, opts Options, fn Func) 
 }
 
 // lead is one term.
-func (s *Leases) lead(ctx context.Context, name string, opts Options, fn Func) error {
+func (s *Leases) lead(ctx context.Context, name string, opts Options, fn func(ctx context.Context, l *Lease) error) error {
 	l, err := s.AcquireWait(ctx, name, opts)
 	if err != nil {
 		return err

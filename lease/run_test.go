@@ -91,7 +91,7 @@ func testRunContext(t *testing.T, e dbtest.Engine) {
 }
 
 // term is a fn that reports its token, and holds until its context ends.
-func term(tokens chan<- int64) lease.Func {
+func term(tokens chan<- int64) func(context.Context, *lease.Lease) error {
 	return func(ctx context.Context, l *lease.Lease) error {
 		tokens <- l.Token()
 		<-ctx.Done()
@@ -100,7 +100,7 @@ func term(tokens chan<- int64) lease.Func {
 }
 
 // candidate runs Elect until the returned function is called.
-func (f *fixture) candidate(opts lease.Options, fn lease.Func) (resign func()) {
+func (f *fixture) candidate(opts lease.Options, fn func(context.Context, *lease.Lease) error) (resign func()) {
 	ctx, cancel := context.WithCancel(f.ctx())
 	ended := make(chan error, 1)
 	go func() { ended <- f.Elect(ctx, name, opts, fn) }()

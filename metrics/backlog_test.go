@@ -41,8 +41,8 @@ func sum(t testing.TB, c prometheus.Collector, name, label string) float64 {
 func TestBacklog(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e, stopWhenEmpty(), metrics.Options{})
-		f.Handle("fails", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return outbox.Permanent(errors.New("no")) }))
-		f.Handle("aside", outbox.HandlerFunc(nothing))
+		f.Handle("fails", func(context.Context, *outbox.Message) error { return outbox.Permanent(errors.New("no")) })
+		f.Handle("aside", nothing)
 		_, err := f.Admin.Pause(t.Context(), admin.Topic, "aside", "")
 		check(t, err)
 		f.enqueue(append(many(2, outbox.Message{Topic: "fails"}), many(3, outbox.Message{Topic: "aside"})...)...)
@@ -131,7 +131,7 @@ func TestLimits(t *testing.T) {
 func TestBounds(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e, stopWhenEmpty(), metrics.Options{Runs: 100, Messages: 100})
-		f.Handle("fails", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return outbox.Permanent(errors.New("no")) }))
+		f.Handle("fails", func(context.Context, *outbox.Message) error { return outbox.Permanent(errors.New("no")) })
 		f.enqueue(append(many(90, outbox.Message{Topic: "a"}), many(60, outbox.Message{Topic: "b"})...)...)
 		got := f.gather()
 		got.has(t, series{
@@ -196,7 +196,7 @@ func TestNamesAreBounded(t *testing.T) {
 		f := open(t, e, stopWhenEmpty(), metrics.Options{MaxTopics: 2, MaxQueues: 1})
 		strange := "quote\" back\\slash\nline Ä \u2028"
 		for _, topic := range []string{"a", strange, "c", "d"} {
-			f.Handle(topic, outbox.HandlerFunc(nothing))
+			f.Handle(topic, nothing)
 			f.enqueue(many(2, outbox.Message{Topic: topic})...)
 		}
 		f.enqueue(outbox.Message{Topic: "a", Queue: "second"}, outbox.Message{Topic: "x", Queue: "third"})
@@ -286,7 +286,7 @@ func TestInterval(t *testing.T) {
 func TestScrapesOverlap(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e, pawl.Options{}, metrics.Options{})
-		f.Handle("a", outbox.HandlerFunc(nothing))
+		f.Handle("a", nothing)
 		f.run()
 		ended := make(chan struct{}, 3)
 		for range cap(ended) {

@@ -41,7 +41,7 @@ func Example() {
 
 	ctx := context.Background()
 	must(p.Migrate(ctx))
-	p.Handle("order.created", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }))
+	p.Handle("order.created", func(context.Context, *outbox.Message) error { return nil })
 	_, err = p.Outbox.Enqueue(ctx, outbox.Message{Topic: "order.created"})
 	must(err)
 	must(p.Run(ctx))

@@ -64,7 +64,7 @@ func start(t *testing.T, f *fleet.Fleet) {
 // Each store of a fleet is told apart, the sick one included.
 func TestFleet(t *testing.T) {
 	f, m := openFleet(t, metrics.Options{})
-	f.Handle("t", outbox.HandlerFunc(nothing))
+	f.Handle("t", nothing)
 	start(t, f)
 	both := &fixture{t: t, metrics: m}
 	both.until(`pawl_store_up{store="file"}`, 1)

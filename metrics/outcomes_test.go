@@ -26,14 +26,14 @@ func TestOutcomes(t *testing.T) {
 		o := stopWhenEmpty()
 		o.Retry = &outbox.RetryPolicy{MaxAttempts: 2, Delay: func(int) time.Duration { return 0 }}
 		f := open(t, e, o, metrics.Options{})
-		f.Handle("ok", outbox.HandlerFunc(nothing))
-		f.Handle("permanent", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return outbox.Permanent(errors.New("no")) }))
-		f.Handle("twice", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return errors.New("no") }))
-		f.Handle("snoozes", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return outbox.Snooze(time.Hour) }))
-		f.Handle("settles", outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+		f.Handle("ok", nothing)
+		f.Handle("permanent", func(context.Context, *outbox.Message) error { return outbox.Permanent(errors.New("no")) })
+		f.Handle("twice", func(context.Context, *outbox.Message) error { return errors.New("no") })
+		f.Handle("snoozes", func(context.Context, *outbox.Message) error { return outbox.Snooze(time.Hour) })
+		f.Handle("settles", func(ctx context.Context, m *outbox.Message) error {
 			_, err := f.Outbox.WorkQueue("").Ack(ctx, m.Owner, m.Position)
 			return errors.Join(err, worker.ErrSettled)
-		}))
+		})
 		f.HandleInbox("in", func(context.Context, *inbox.Message) error { return nil })
 		f.enqueue(append(many(3, outbox.Message{Topic: "ok"}), outbox.Message{Topic: "permanent"}, outbox.Message{Topic: "twice"},
 			outbox.Message{Topic: "snoozes"}, outbox.Message{Topic: "settles"}, outbox.Message{Topic: "nobody"})...)
@@ -75,15 +75,15 @@ func TestOutcomesOfClaims(t *testing.T) {
 		// The lease is as long as a stall of the machine may be; a theft shows after a third of it.
 		f := open(t, e, pawl.Options{Lease: 6 * time.Second, Grace: time.Millisecond}, metrics.Options{})
 		begun := make(chan string, 10)
-		wait := outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+		wait := func(ctx context.Context, m *outbox.Message) error {
 			begun <- m.Topic
 			<-ctx.Done()
 			return ctx.Err()
-		})
+		}
 		f.Handle("stolen", wait)
 		f.Handle("waits", wait)
-		f.Handle("paused", outbox.HandlerFunc(nothing))
-		f.Handle("crashed", outbox.HandlerFunc(nothing))
+		f.Handle("paused", nothing)
+		f.Handle("crashed", nothing)
 		f.enqueue(outbox.Message{Topic: "crashed"})
 		msgs, err := f.Outbox.WorkQueue("").Claim(t.Context(), outbox.NewOwnerToken(), time.Millisecond, 1)
 		check(t, err)
@@ -140,8 +140,8 @@ func TestOutcomesOfClaims(t *testing.T) {
 func TestSchedules(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e, stopWhenEmpty(), metrics.Options{})
-		f.Handle("tick", outbox.HandlerFunc(nothing))
-		f.Handle("report", outbox.HandlerFunc(nothing))
+		f.Handle("tick", nothing)
+		f.Handle("report", nothing)
 		_, err := f.Timers.Schedule(t.Context(), timer.Timer{Topic: "tick", Due: time.Now().Add(-time.Hour)})
 		check(t, err)
 		_, err = f.Timers.Schedule(t.Context(), timer.Timer{Topic: "tick", Due: time.Now().Add(time.Hour)})
@@ -167,7 +167,7 @@ func TestSchedules(t *testing.T) {
 func TestRunsOfJobs(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e, pawl.Options{}, metrics.Options{})
-		f.Handle("report", outbox.HandlerFunc(nothing))
+		f.Handle("report", nothing)
 		check(t, f.Jobs.Put(t.Context(), job.Job{Name: "often", Topic: "report", Schedule: "* * * * * *"}))
 		f.run()
 		f.until(`pawl_job_runs_total`, 1)
@@ -229,8 +229,8 @@ func TestLeases(t *testing.T) {
 func TestEverythingIsExported(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e, pawl.Options{}, metrics.Options{})
-		f.Handle("report", outbox.HandlerFunc(nothing))
-		f.Handle("broken", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return errors.New("broken") }))
+		f.Handle("report", nothing)
+		f.Handle("broken", func(context.Context, *outbox.Message) error { return errors.New("broken") })
 		_, err := f.Admin.SetLimit(t.Context(), admin.Topic, "report", outbox.Limit{Concurrency: 1}, "")
 		check(t, err)
 		check(t, f.Jobs.Put(t.Context(), job.Job{Name: "nightly", Topic: "report", Schedule: "0 0 1 1 *"}))

@@ -96,12 +96,12 @@ func TestWorkersKeepAttempts(t *testing.T) {
 		f := open(t, e, worker.Options{Worker: "w2", StopWhenEmpty: true, Retry: &worker.RetryPolicy{Delay: func(int) time.Duration { return 0 }}})
 		id := f.enqueue(outbox.Message{Topic: "t"})
 		n := 0
-		f.Handle("t", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
+		f.Handle("t", func(context.Context, *outbox.Message) error {
 			if n++; n < 3 {
 				return outbox.RetryAfter(0, fmt.Errorf("attempt %d", n))
 			}
 			return nil
-		}))
+		})
 		if err := f.Run(f.ctx()); err != nil {
 			t.Fatal(err)
 		}

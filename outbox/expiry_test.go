@@ -94,14 +94,14 @@ func TestNoAttemptAfterExpiry(t *testing.T) {
 		tried := f.enqueue(outbox.Message{Topic: "t", Expires: at})
 		held := f.enqueue(outbox.Message{Topic: "t", Expires: at})
 		attempts := 0
-		f.Handle("t", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+		f.Handle("t", func(_ context.Context, m *outbox.Message) error {
 			if m.Position == held {
 				t.Error("an attempt began")
 			}
 			attempts++
 			<-time.After(time.Until(at))
 			return outbox.RetryAfter(0, errors.New("not yet"))
-		}))
+		})
 		if err := f.Run(f.ctx()); err != nil {
 			t.Fatal(err)
 		}

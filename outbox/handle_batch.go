@@ -52,7 +52,7 @@ func (o component) HandleBatch(topic string, h BatchHandler, batch BatchOptions,
 			calls = max(opts[0].Concurrency, 1)
 		}
 		b := newBatcher(h, batch, calls)
-		rt := o.route(b, opts)
+		rt := o.route(b.Handle, opts)
 		b.timeout, rt.timeout, b.bound = rt.timeout, 0, o.bound
 		together := b.opts.Max * (calls + 1) // one batch is collected meanwhile
 		rt.slots = worker.NewSlots(together, true)

@@ -125,10 +125,10 @@ func testHandleBatchWaits(t *testing.T, e dbtest.Engine) {
 	var b batches
 	var seen atomic.Int64
 	f.Use(func(next outbox.Handler) outbox.Handler {
-		return outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+		return func(ctx context.Context, m *outbox.Message) error {
 			defer seen.Add(1)
-			return next.Handle(ctx, m)
-		})
+			return next(ctx, m)
+		}
 	})
 	both := make(chan struct{})
 	f.HandleBatch("t", func(_ context.Context, messages []*outbox.Message) []error {
@@ -205,13 +205,13 @@ func testHandlerConcurrency(t *testing.T, e dbtest.Engine) {
 	var now, most, all atomic.Int64
 	others := make(chan struct{}, 100)
 	release := make(chan struct{})
-	f.Handle("slow.*", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
+	f.Handle("slow.*", func(context.Context, *outbox.Message) error {
 		most.Store(max(most.Load(), now.Add(1)))
 		defer now.Add(-1)
 		<-release
 		all.Add(1)
 		return nil
-	}), outbox.HandlerOptions{Concurrency: 3})
+	}, outbox.HandlerOptions{Concurrency: 3})
 	f.handle("quick", func(context.Context, *outbox.Message) error { others <- struct{}{}; return nil })
 	for i := range 60 {
 		f.enqueue(outbox.Message{Topic: fmt.Sprintf("slow.%d", i%2), Queue: []string{"a", "b"}[i%2]})

@@ -24,15 +24,7 @@ import (
 //
 // ctx ends when the message's lease is lost or the grace period of a stop is over. Handlers of
 // different messages run concurrently.
-type Handler interface {
-	Handle(ctx context.Context, m *Message) error
-}
-
-// HandlerFunc is a function that implements Handler.
-type HandlerFunc func(ctx context.Context, m *Message) error
-
-// Handle calls f.
-func (f HandlerFunc) Handle(ctx context.Context, m *Message) error { return f(ctx, m) }
+type Handler func(ctx context.Context, m *Message) error
 
 // Middleware wraps a handler, for logging, tracing, limits and the like.
 type Middleware func(Handler) Handler
@@ -104,7 +96,7 @@ type route struct {
 // Handle is pawl.Pawl.Handle.
 func (o component) Handle(topic string, h Handler, opts ...HandlerOptions) {
 	err := checkHandlerOptions(opts)
-	if f, ok := h.(HandlerFunc); err == nil && (h == nil || ok && f == nil) {
+	if err == nil && h == nil {
 		err = engine.Invalid("handler", "nil")
 	}
 	o.handlers.add(topic, err, func() route { return o.route(h, opts) })

@@ -33,7 +33,7 @@ func workUnderALimit() error {
 		Concurrency: 16, Lease: 2 * orderLease, PollInterval: 50 * time.Millisecond,
 		Retry: &worker.RetryPolicy{Delay: func(int) time.Duration { return 5 * time.Millisecond }},
 	})
-	o.Handle("t", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+	o.Handle("t", func(_ context.Context, m *outbox.Message) error {
 		fmt.Fprintf(log, "begin %d %s\n", os.Getpid(), m.Payload)
 		time.Sleep(time.Duration(rand.IntN(4_000)) * time.Microsecond)
 		fmt.Fprintf(log, "end %d %s\n", os.Getpid(), m.Payload)
@@ -41,7 +41,7 @@ func workUnderALimit() error {
 			return errors.New("by chance")
 		}
 		return nil
-	}))
+	})
 	return o.Run(context.Background())
 }
 

@@ -180,7 +180,7 @@ func TestBothLimits(t *testing.T) {
 func TestLimitsAndHandOver(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f, db := handing(t, e)
-		f.Handle("t", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }))
+		f.Handle("t", func(context.Context, *outbox.Message) error { return nil })
 		stop := run(t, f.Outbox)
 		defer stop()
 		var before int64
@@ -393,15 +393,15 @@ func TestSlowTopicLetsOthersThrough(t *testing.T) {
 	inBubble(t, worker.Options{Concurrency: 10}, func(t *testing.T, ctx context.Context, o *parts.Outbox) {
 		var slow atomic.Int64
 		before := int64(-1)
-		o.Handle("slow", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
+		o.Handle("slow", func(context.Context, *outbox.Message) error {
 			time.Sleep(300 * time.Millisecond)
 			slow.Add(1)
 			return nil
-		}))
-		o.Handle("other", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
+		})
+		o.Handle("other", func(context.Context, *outbox.Message) error {
 			before = slow.Load()
 			return nil
-		}))
+		})
 		if _, err := o.EnqueueBatch(ctx, append(slices.Repeat([]outbox.Message{{Topic: "slow"}}, 900), outbox.Message{Topic: "other"})); err != nil {
 			t.Fatal(err)
 		}
@@ -476,7 +476,7 @@ func TestWorkersObeyALimit(t *testing.T) {
 		var stops []func()
 		for range 2 {
 			w := parts.NewOutbox(f.db, worker.Options{PollInterval: 20 * time.Millisecond})
-			w.Handle("a", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
+			w.Handle("a", func(context.Context, *outbox.Message) error {
 				now := running.Add(1)
 				for was := most.Load(); now > was && !most.CompareAndSwap(was, now); was = most.Load() {
 				}
@@ -484,8 +484,8 @@ func TestWorkersObeyALimit(t *testing.T) {
 				running.Add(-1)
 				count()
 				return nil
-			}))
-			w.Handle("b", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { count(); return nil }))
+			})
+			w.Handle("b", func(context.Context, *outbox.Message) error { count(); return nil })
 			stops = append(stops, run(t, w))
 		}
 		<-done
@@ -509,10 +509,10 @@ func TestRateOverAMinute(t *testing.T) {
 			t.Fatal(err)
 		}
 		var began []time.Time // by one handler at a time
-		o.Handle("t", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
+		o.Handle("t", func(context.Context, *outbox.Message) error {
 			began = append(began, time.Now())
 			return nil
-		}), outbox.HandlerOptions{Concurrency: 1})
+		}, outbox.HandlerOptions{Concurrency: 1})
 		for range 4 {
 			if _, err := o.EnqueueBatch(ctx, slices.Repeat([]outbox.Message{{Topic: "t"}}, 1000)); err != nil {
 				t.Fatal(err)

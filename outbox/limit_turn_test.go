@@ -196,7 +196,7 @@ func TestTwoQueuesUnderOneLimit(t *testing.T) {
 		var loops sync.WaitGroup
 		for _, queue := range []string{"default", "b"} {
 			o := parts.NewOutbox(f.db, worker.Options{Queues: []string{queue}})
-			o.Handle("a", outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+			o.Handle("a", func(ctx context.Context, m *outbox.Message) error {
 				if m.Queue == "b" {
 					if done.Add(1) == older {
 						stop()
@@ -206,7 +206,7 @@ func TestTwoQueuesUnderOneLimit(t *testing.T) {
 				begun.Add(1)
 				_, err := f.Enqueue(ctx, outbox.Message{Topic: "a"})
 				return err
-			}))
+			})
 			loops.Go(func() { _ = o.Run(ctx) })
 		}
 		loops.Wait()

@@ -36,7 +36,7 @@ func workInOrder() error {
 		Concurrency: 16, Lease: orderLease, PollInterval: 100 * time.Millisecond,
 		Retry: &worker.RetryPolicy{Delay: func(int) time.Duration { return 5 * time.Millisecond }},
 	})
-	o.Handle("t", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+	o.Handle("t", func(_ context.Context, m *outbox.Message) error {
 		fmt.Fprintf(log, "begin %d %s %s\n", os.Getpid(), m.OrderingKey, m.Payload)
 		time.Sleep(time.Duration(rand.IntN(2_000)) * time.Microsecond)
 		if rand.IntN(50) == 0 {
@@ -44,7 +44,7 @@ func workInOrder() error {
 		}
 		fmt.Fprintf(log, "end %d %s %s\n", os.Getpid(), m.OrderingKey, m.Payload)
 		return nil
-	}))
+	})
 	return o.Run(context.Background())
 }
 

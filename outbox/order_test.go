@@ -286,19 +286,19 @@ func testOrderPolicy(t *testing.T, e dbtest.Engine, policy outbox.OrderPolicy, w
 	var mu sync.Mutex
 	var got []string
 	attempts := func() int { mu.Lock(); defer mu.Unlock(); return len(got) }
-	f.Handle("t", outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+	f.Handle("t", func(ctx context.Context, m *outbox.Message) error {
 		mu.Lock()
 		defer mu.Unlock()
 		if name := string(m.Payload); name != "a1" {
 			got = append(got, name)
 			if name == "a2" && policy == outbox.OrderSkip {
-				time.Sleep(20 * time.Millisecond) // the backoff is over
+				time.Sleep(20 * time.Millisecond)
 			}
 			return nil
 		}
 		got = append(got, "a1!")
 		return errors.New("no")
-	}), outbox.HandlerOptions{Order: policy, Retry: &retry})
+	}, outbox.HandlerOptions{Order: policy, Retry: &retry})
 	at := f.inOrder("a1", "a2", "a3")
 	f.start()
 	f.untilStatus(at[0], outbox.Failed)
@@ -324,7 +324,7 @@ func TestOrderHoldThenRedrive(t *testing.T) {
 		f := open(t, e, quick(worker.Options{}))
 		var mu sync.Mutex
 		var got []string
-		f.Handle("t", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+		f.Handle("t", func(_ context.Context, m *outbox.Message) error {
 			mu.Lock()
 			defer mu.Unlock()
 			got = append(got, string(m.Payload))
@@ -332,7 +332,7 @@ func TestOrderHoldThenRedrive(t *testing.T) {
 				return outbox.Permanent(errors.New("no"))
 			}
 			return nil
-		}), outbox.HandlerOptions{Order: outbox.OrderHold})
+		}, outbox.HandlerOptions{Order: outbox.OrderHold})
 		at := f.inOrder("a1", "a2")
 		f.start()
 		f.untilStatus(at[0], outbox.Failed)

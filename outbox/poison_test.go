@@ -65,14 +65,14 @@ func beVictim() error {
 		Retry: &worker.RetryPolicy{MaxAttempts: poisonAttempts},
 	})
 	o.Component().Observe(&worker.Observer{Claimed: writeClaimed})
-	o.Handle("t", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+	o.Handle("t", func(_ context.Context, m *outbox.Message) error {
 		if string(m.Payload) == "poison" {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}
 		}
-		time.Sleep(time.Millisecond) // it is work
+		time.Sleep(time.Millisecond)
 		return nil
-	}))
+	})
 	return errors.Join(o.Run(context.Background()), db.Close())
 }
 

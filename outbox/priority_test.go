@@ -35,19 +35,19 @@ func testPriorityWait(t *testing.T, e dbtest.Engine, set bool) {
 	const most = 20
 	var high atomic.Int64
 	var others []string
-	f.Handle("high", outbox.HandlerFunc(func(ctx context.Context, _ *outbox.Message) error {
+	f.Handle("high", func(ctx context.Context, _ *outbox.Message) error {
 		if high.Add(1) > most {
 			return nil
 		}
 		_, err := f.Enqueue(ctx, outbox.Message{Topic: "high", Priority: -5})
 		return err
-	}))
-	f.Handle("*", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+	})
+	f.Handle("*", func(_ context.Context, m *outbox.Message) error {
 		if high.Load() <= most {
 			others = append(others, m.Topic)
 		}
 		return nil
-	}))
+	})
 	for range 4 {
 		f.enqueue(outbox.Message{Topic: "high", Priority: -5})
 	}

@@ -131,7 +131,7 @@ func (o *Outbox) dispatch(ctx context.Context, item worker.Item[*Message]) error
 		ctx, end = o.bound(ctx, rt.timeout, m)
 		defer end()
 	}
-	return rt.handler.Handle(ctx, m)
+	return rt.handler(ctx, m)
 }
 
 // source implements worker.Queue for a queue of the outbox.

@@ -47,7 +47,7 @@ func quick(o worker.Options) worker.Options {
 }
 
 func (f *fixture) handle(topic string, fn func(ctx context.Context, m *outbox.Message) error) {
-	f.Handle(topic, outbox.HandlerFunc(fn))
+	f.Handle(topic, fn)
 }
 
 func (f *fixture) untilStatus(id outbox.Position, want outbox.Status) *outbox.Info {
@@ -177,14 +177,14 @@ func testRunPolicies(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, quick(worker.Options{}))
 	var once, many atomic.Int64
 	at := func(int) time.Duration { return time.Millisecond }
-	f.Handle("once", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { once.Add(1); return errors.New("no") }),
+	f.Handle("once", func(context.Context, *outbox.Message) error { once.Add(1); return errors.New("no") },
 		outbox.HandlerOptions{Retry: &outbox.RetryPolicy{MaxAttempts: 1}})
-	f.Handle("unlimited", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
+	f.Handle("unlimited", func(context.Context, *outbox.Message) error {
 		if many.Add(1) < 15 {
 			return errors.New("not yet")
 		}
 		return nil
-	}), outbox.HandlerOptions{Retry: &outbox.RetryPolicy{MaxAttempts: 0, Delay: at}})
+	}, outbox.HandlerOptions{Retry: &outbox.RetryPolicy{MaxAttempts: 0, Delay: at}})
 	a, b := f.enqueue(outbox.Message{Topic: "once"}), f.enqueue(outbox.Message{Topic: "unlimited"})
 	f.start()
 	f.untilStatus(a, outbox.Failed)
@@ -252,12 +252,12 @@ func testRunMiddleware(t *testing.T, e dbtest.Engine) {
 	var order []string
 	wrap := func(name string) outbox.Middleware {
 		return func(next outbox.Handler) outbox.Handler {
-			return outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+			return func(ctx context.Context, m *outbox.Message) error {
 				mu.Lock()
 				order = append(order, name)
 				mu.Unlock()
-				return next.Handle(ctx, m)
-			})
+				return next(ctx, m)
+			}
 		}
 	}
 	f.Use(wrap("outer"))
@@ -277,10 +277,10 @@ func TestRunTimeout(t *testing.T) { dbtest.Each(t, testRunTimeout) }
 
 func testRunTimeout(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, quick(worker.Options{}))
-	f.Handle("t", outbox.HandlerFunc(func(ctx context.Context, _ *outbox.Message) error {
+	f.Handle("t", func(ctx context.Context, _ *outbox.Message) error {
 		<-ctx.Done()
 		return ctx.Err()
-	}), outbox.HandlerOptions{Timeout: 5 * time.Millisecond})
+	}, outbox.HandlerOptions{Timeout: 5 * time.Millisecond})
 	id := f.enqueue(outbox.Message{})
 	f.start()
 	if got := f.untilStatus(id, outbox.Failed); !strings.Contains(got.LastError, "deadline") {
@@ -295,7 +295,7 @@ func TestRunOverdue(t *testing.T) {
 	f := open(t, dbtest.Engine{Name: "sqlite", Open: dbtest.OpenSQLite}, quick(worker.Options{Logger: log.logger()}))
 	release := make(chan struct{})
 	stuck := outbox.HandlerOptions{Timeout: time.Millisecond}
-	f.Handle("one", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { <-release; return nil }), stuck)
+	f.Handle("one", func(context.Context, *outbox.Message) error { <-release; return nil }, stuck)
 	f.HandleBatch("two", func(_ context.Context, m []*outbox.Message) []error { <-release; return make([]error, len(m)) }, outbox.BatchOptions{Max: 2, Wait: time.Minute}, stuck)
 	for _, topic := range []string{"one", "two", "two"} {
 		f.enqueue(outbox.Message{Topic: topic})
@@ -317,7 +317,7 @@ func TestRunRegistration(t *testing.T) { dbtest.Each(t, testRunRegistration) }
 
 func testRunRegistration(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	nop := outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil })
+	nop := func(context.Context, *outbox.Message) error { return nil }
 	f.Handle("twice", nop)
 	f.Handle("twice", nop)
 	f.Handle("", nop)
@@ -434,7 +434,7 @@ func runLong(t *testing.T, e dbtest.Engine) (calls int64, got *outbox.Info) {
 	})
 	id := f.enqueue(outbox.Message{})
 	rival := parts.NewOutbox(f.db.Another(t), quick(worker.Options{Lease: longLease}))
-	rival.Handle("t", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { ran.Add(1); return nil }))
+	rival.Handle("t", func(context.Context, *outbox.Message) error { ran.Add(1); return nil })
 	defer f.start()()
 	dbtest.Until(t, "the handler runs", func() bool { return ran.Load() > 0 })
 	other := &fixture{Outbox: rival, t: t, db: f.db}

@@ -181,14 +181,14 @@ func (w *stressWorld) loop(ctx context.Context, rng *rand.Rand) {
 		ctx, stop := context.WithCancel(ctx)
 		var mu sync.Mutex // of rng and left
 		left := 50 + rng.IntN(500)
-		o.Handle("t", outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+		o.Handle("t", func(ctx context.Context, m *outbox.Message) error {
 			mu.Lock()
 			defer mu.Unlock()
 			if left--; left == 0 {
 				stop()
 			}
 			return w.handle(ctx, m, rng)
-		}))
+		})
 		if err := o.Run(ctx); err != nil && ctx.Err() == nil {
 			w.t.Error(err)
 		}
@@ -325,7 +325,7 @@ func (w *stressWorld) drain() {
 	for !w.t.Failed() {
 		w.d.Pass(2 * shortLease)
 		o := parts.NewOutbox(w.d.DB, worker.Options{StopWhenEmpty: true})
-		o.Handle("t", outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+		o.Handle("t", func(ctx context.Context, m *outbox.Message) error {
 			h := &holder{ctx: ctx}
 			w.hold(m, h)
 			defer w.drop(h, m.Position)
@@ -333,7 +333,7 @@ func (w *stressWorld) drain() {
 			defer w.mu.Unlock()
 			w.handled[m.ID]++
 			return nil
-		}))
+		})
 		if _, err := o.WorkQueue("").ReapExpired(w.t.Context()); err != nil {
 			w.t.Fatal(err)
 		}

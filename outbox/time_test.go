@@ -55,10 +55,10 @@ func run(t *testing.T, o *parts.Outbox) (stop func()) {
 func TestTenAttemptsWithGrowingPauses(t *testing.T) {
 	inBubble(t, worker.Options{Retry: &worker.RetryPolicy{MaxAttempts: 10}}, func(t *testing.T, ctx context.Context, o *parts.Outbox) {
 		var at []time.Time
-		o.Handle("t", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
+		o.Handle("t", func(context.Context, *outbox.Message) error {
 			at = append(at, time.Now())
 			return errors.New("down")
-		}))
+		})
 		id, err := o.Enqueue(ctx, outbox.Message{Topic: "t"})
 		if err != nil {
 			t.Fatal(err)
@@ -84,7 +84,7 @@ func TestTenAttemptsWithGrowingPauses(t *testing.T) {
 func TestDueInTenMinutes(t *testing.T) {
 	inBubble(t, worker.Options{PollInterval: time.Minute}, func(t *testing.T, ctx context.Context, o *parts.Outbox) {
 		var handled time.Time
-		o.Handle("t", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { handled = time.Now(); return nil }))
+		o.Handle("t", func(context.Context, *outbox.Message) error { handled = time.Now(); return nil })
 		due := time.Now().Add(10 * time.Minute).UTC()
 		if _, err := o.Enqueue(ctx, outbox.Message{Topic: "t", Due: due}); err != nil {
 			t.Fatal(err)
@@ -101,8 +101,8 @@ func TestDueInTenMinutes(t *testing.T) {
 // D-25: Run deletes old messages by itself.
 func TestRunCleansUp(t *testing.T) {
 	inBubble(t, worker.Options{Retention: time.Minute, Retry: &worker.RetryPolicy{MaxAttempts: 1}}, func(t *testing.T, ctx context.Context, o *parts.Outbox) {
-		o.Handle("good", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }))
-		o.Handle("bad", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return errors.New("no") }))
+		o.Handle("good", func(context.Context, *outbox.Message) error { return nil })
+		o.Handle("bad", func(context.Context, *outbox.Message) error { return errors.New("no") })
 		for _, topic := range []string{"good", "good", "bad"} {
 			if _, err := o.Enqueue(ctx, outbox.Message{Topic: topic}); err != nil {
 				t.Fatal(err)

@@ -223,10 +223,10 @@ func TestUniqueIsNotHandedOver(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		handled := make(chan outbox.MessageID, 10)
-		f.Handle("t", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+		f.Handle("t", func(_ context.Context, m *outbox.Message) error {
 			handled <- m.ID
 			return nil
-		}))
+		})
 		ctx, cancel := context.WithCancel(f.ctx())
 		ended := make(chan error, 1)
 		go func() { ended <- f.Run(ctx) }()

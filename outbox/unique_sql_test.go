@@ -153,7 +153,7 @@ func TestUniqueIsObserved(t *testing.T) {
 		f := open(t, e, worker.Options{StopWhenEmpty: true})
 		enqueued, handled := 0, 0
 		f.Component().Observe(&worker.Observer{Enqueued: func(_, _ string, n int) { enqueued += n }})
-		f.Handle("t", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { handled++; return nil }))
+		f.Handle("t", func(context.Context, *outbox.Message) error { handled++; return nil })
 		f.put(keyed("1", outbox.UniqueOptions{}), false)
 		f.put(keyed("1", outbox.UniqueOptions{}), true)
 		if err := f.Run(f.ctx()); err != nil {

@@ -15,13 +15,11 @@ import (
 type observing struct {
 	observers atomic.Pointer[worker.Observers]
 	enqueues  atomic.Bool // one of them is notified of enqueues
-	headers   atomic.Pointer[[]HeaderFunc]
+	headers   atomic.Pointer[[]headerFunc]
 }
 
-// HeaderFunc returns headers of the context in which a message is enqueued, such as the
-// trace that it belongs to. It must not change the message; nil adds nothing. It is
-// called by many goroutines at once.
-type HeaderFunc func(ctx context.Context, m *Message) map[string]string
+// headerFunc is a function of AddHeaders.
+type headerFunc = func(ctx context.Context, m *Message) map[string]string
 
 // observe registers an observer of the loops that start from now on.
 func (o *Outbox) observe(obs *worker.Observer) {
@@ -40,10 +38,10 @@ func (o *Outbox) observers() worker.Observers {
 }
 
 // AddHeaders adds the headers that f returns to every message that is enqueued from now on.
-func (o component) AddHeaders(f HeaderFunc) {
-	all := []HeaderFunc{f}
+func (o component) AddHeaders(f func(ctx context.Context, m *Message) map[string]string) {
+	all := []headerFunc{f}
 	if known := o.watch.headers.Load(); known != nil {
-		all = append(append([]HeaderFunc{}, *known...), f)
+		all = append(append([]headerFunc{}, *known...), f)
 	}
 	o.watch.headers.Store(&all)
 }

@@ -147,7 +147,7 @@ func TestInAHandlersTransaction(t *testing.T) {
 			}
 			return nil
 		})
-		d.Handle("ship", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }))
+		d.Handle("ship", func(context.Context, *outbox.Message) error { return nil })
 		added, err := d.Inbox.Enqueue(t.Context(), inbox.Message{Key: inbox.Key{Source: "bank", MessageID: "1"}, Topic: "paid"})
 		if err != nil || !added {
 			t.Fatal(added, err)

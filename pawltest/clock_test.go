@@ -74,10 +74,10 @@ func TestJobs(t *testing.T) {
 	t.Parallel()
 	d := pawltest.New(t)
 	var runs []time.Time
-	d.Handle("report", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+	d.Handle("report", func(_ context.Context, m *outbox.Message) error {
 		runs = append(runs, m.Due)
 		return nil
-	}))
+	})
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	check(t, err)
 	// Clocks are put forward in the night to Sunday, March 30.
@@ -117,13 +117,13 @@ func TestPass(t *testing.T) {
 	start := time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC)
 	d.Clock.Set(start)
 	var at []time.Duration
-	d.Handle("flaky", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
+	d.Handle("flaky", func(context.Context, *outbox.Message) error {
 		at = append(at, d.Clock.Now().Sub(start))
 		if len(at) < 4 {
 			return errors.New("not yet")
 		}
 		return nil
-	}), outbox.HandlerOptions{Retry: &outbox.RetryPolicy{Delay: func(n int) time.Duration { return time.Duration(n) * time.Minute }}})
+	}, outbox.HandlerOptions{Retry: &outbox.RetryPolicy{Delay: func(n int) time.Duration { return time.Duration(n) * time.Minute }}})
 	enqueue(t, d, "flaky", "")
 	r, err := d.Pass(t.Context(), 90*time.Second)
 	check(t, err)

@@ -22,12 +22,12 @@ type opener = func(testing.TB, ...pawltest.Options) *pawltest.DB
 
 // ok is a handler that does nothing.
 func ok() outbox.Handler {
-	return outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil })
+	return func(context.Context, *outbox.Message) error { return nil }
 }
 
 // failing is a handler that returns an error.
 func failing(err error) outbox.Handler {
-	return outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return err })
+	return func(context.Context, *outbox.Message) error { return err }
 }
 
 func drain(t testing.TB, d *pawltest.DB) *pawltest.Drained {
@@ -54,22 +54,22 @@ func TestDrainHandlesEverythingDue(t *testing.T) {
 	each(t, func(t *testing.T, open opener) {
 		d := open(t, pawltest.Options{Pawl: pawl.Options{Queues: []string{outbox.DefaultQueue, "slow"}}})
 		var chain atomic.Int64
-		d.Handle("timer", outbox.HandlerFunc(func(ctx context.Context, _ *outbox.Message) error {
+		d.Handle("timer", func(ctx context.Context, _ *outbox.Message) error {
 			_, err := d.Inbox.Enqueue(ctx, inbox.Message{Key: inbox.Key{Source: "s", MessageID: fmt.Sprint(chain.Add(1))}, Topic: "inbound"})
 			return err
-		}))
+		})
 		d.HandleInbox("inbound", func(ctx context.Context, _ *inbox.Message) error {
 			_, err := d.Outbox.Enqueue(ctx, outbox.Message{Topic: "slow", Queue: "slow"})
 			return err
 		})
-		d.Handle("slow", outbox.HandlerFunc(func(ctx context.Context, _ *outbox.Message) error {
+		d.Handle("slow", func(ctx context.Context, _ *outbox.Message) error {
 			_, err := d.Jobs.Trigger(ctx, "report")
 			return err
-		}))
-		d.Handle("report", outbox.HandlerFunc(func(ctx context.Context, _ *outbox.Message) error {
+		})
+		d.Handle("report", func(ctx context.Context, _ *outbox.Message) error {
 			_, err := d.Timers.Schedule(ctx, timer.Timer{Topic: "last", Due: time.Unix(1, 0)})
 			return err
-		}))
+		})
 		d.Handle("last", ok())
 		check(t, d.Jobs.Put(t.Context(), job.Job{Name: "report", Topic: "report", Schedule: "0 0 1 1 *"}))
 		for round := range 2 {
@@ -98,13 +98,13 @@ func TestDrainHandlesMany(t *testing.T) {
 		d := open(t)
 		const n, depth = 1500, 20
 		d.Handle("many", ok())
-		d.Handle("deep", outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+		d.Handle("deep", func(ctx context.Context, m *outbox.Message) error {
 			if len(m.Payload) == depth {
 				return nil
 			}
 			_, err := d.Outbox.Enqueue(ctx, outbox.Message{Topic: "deep", Payload: append(m.Payload, '.')})
 			return err
-		}))
+		})
 		msgs := make([]outbox.Message, n)
 		for i := range msgs {
 			msgs[i] = outbox.Message{Topic: "many"}
@@ -207,11 +207,11 @@ func TestHandlersThatDoNotReturn(t *testing.T) {
 	each(t, func(t *testing.T, open opener) {
 		d := open(t, pawltest.Options{Pawl: pawl.Options{Concurrency: 1}})
 		text := failure(t, func(t testing.TB) {
-			d.Handle("fatal", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
+			d.Handle("fatal", func(context.Context, *outbox.Message) error {
 				t.Fatal("not what I expected")
 				return nil
-			}))
-			d.Handle("panics", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { panic("oh") }))
+			})
+			d.Handle("panics", func(context.Context, *outbox.Message) error { panic("oh") })
 			for _, topic := range []string{"fatal", "panics", "fatal"} {
 				enqueue(t, d, topic, "")
 			}
@@ -242,12 +242,12 @@ func TestDrainEnds(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		var again atomic.Int64
-		d.Handle("again", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
+		d.Handle("again", func(context.Context, *outbox.Message) error {
 			if again.Add(1) == 5 {
 				cancel()
 			}
 			return errors.New("no")
-		}), outbox.HandlerOptions{Retry: &outbox.RetryPolicy{Delay: func(int) time.Duration { return 0 }}})
+		}, outbox.HandlerOptions{Retry: &outbox.RetryPolicy{Delay: func(int) time.Duration { return 0 }}})
 		enqueue(t, d, "again", "")
 		r, err := d.Drain(ctx)
 		if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "something was still due") || len(r.Handled) < 5 {
@@ -303,10 +303,10 @@ func TestRunBetweenDrains(t *testing.T) {
 	each(t, func(t *testing.T, open opener) {
 		d := open(t)
 		handled := make(chan string, 10)
-		d.Handle("mail", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+		d.Handle("mail", func(_ context.Context, m *outbox.Message) error {
 			handled <- string(m.Payload)
 			return nil
-		}))
+		})
 		enqueue(t, d, "mail", "1")
 		d.MustDrain(t)
 		ctx, stop := context.WithCancel(t.Context())

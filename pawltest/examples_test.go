@@ -21,10 +21,10 @@ import (
 func ExampleClock_Advance() {
 	run(func(t testing.TB) {
 		d := pawltest.New(t)
-		d.Handle("order.expire", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+		d.Handle("order.expire", func(_ context.Context, m *outbox.Message) error {
 			fmt.Printf("order %s has expired\n", m.Payload)
 			return nil
-		}))
+		})
 		before := time.Now()
 		if _, err := d.Timers.Schedule(t.Context(), timer.Timer{Topic: "order.expire", Key: "order/7", Payload: []byte("7"), Due: time.Now().Add(time.Hour)}); err != nil {
 			t.Fatal(err)
@@ -71,12 +71,12 @@ func ExampleDB_Drain() {
 	run(func(t testing.TB) {
 		d := pawltest.New(t)
 		busy := true
-		d.Handle("mail", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
+		d.Handle("mail", func(context.Context, *outbox.Message) error {
 			if busy {
 				return outbox.RetryAfter(time.Minute, errors.New("mailbox busy"))
 			}
 			return nil
-		}))
+		})
 		if _, err := d.Outbox.Enqueue(t.Context(), outbox.Message{Topic: "mail"}); err != nil {
 			t.Fatal(err)
 		}
@@ -105,10 +105,10 @@ func ExampleDB_Pass() {
 	run(func(t testing.TB) {
 		d := pawltest.New(t)
 		d.Clock.Set(time.Date(2031, time.May, 2, 12, 0, 0, 0, time.UTC)) // a Friday
-		d.Handle("report", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+		d.Handle("report", func(_ context.Context, m *outbox.Message) error {
 			fmt.Println("report of", m.Due.Format("Monday, January 2"))
 			return nil
-		}))
+		})
 		if err := d.Jobs.Put(t.Context(), job.Job{Name: "report", Topic: "report", Schedule: "0 6 * * MON-FRI"}); err != nil {
 			t.Fatal(err)
 		}

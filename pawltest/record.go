@@ -32,13 +32,13 @@ type recorder struct {
 // outbox is a middleware. The first one registered is the outermost, so it sees
 // what the program's own middleware made of an error.
 func (r *recorder) outbox(next outbox.Handler) outbox.Handler {
-	return outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+	return func(ctx context.Context, m *outbox.Message) error {
 		err := contained(ctx, next, m)
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.done = append(r.done, Execution{m, err})
 		return err
-	})
+	}
 }
 
 // take returns what was noted since it was last called.
@@ -62,7 +62,7 @@ func contained(ctx context.Context, next outbox.Handler, m *outbox.Message) erro
 			}
 			answer <- err
 		}()
-		err = next.Handle(ctx, m)
+		err = next(ctx, m)
 	}()
 	return <-answer
 }

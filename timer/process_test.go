@@ -203,12 +203,12 @@ func (p place) deliveredOnce(t *testing.T, times map[timer.ID]int) {
 	n := len(times)
 	var mu sync.Mutex
 	box := parts.NewOutbox(p.DB, worker.Options{StopWhenEmpty: true, BatchSize: 500, Logger: slog.New(slog.DiscardHandler)})
-	box.Handle("t", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+	box.Handle("t", func(_ context.Context, m *outbox.Message) error {
 		mu.Lock()
 		defer mu.Unlock()
 		times[m.ID]++
 		return nil
-	}))
+	})
 	if err := box.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}

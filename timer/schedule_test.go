@@ -45,7 +45,7 @@ func testBecomesMessage(t *testing.T, e dbtest.Engine) {
 	}
 	box := parts.NewOutbox(f.db.DB, worker.Options{StopWhenEmpty: true, Queues: []string{"slow"}, Logger: quiet()})
 	var got []*outbox.Message
-	box.Handle(want.Topic, outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error { got = append(got, m); return nil }))
+	box.Handle(want.Topic, func(_ context.Context, m *outbox.Message) error { got = append(got, m); return nil })
 	f.check(box.Run(f.ctx()))
 	if len(got) != 1 {
 		t.Fatalf("%d deliveries", len(got))
@@ -240,12 +240,12 @@ func (f *fixture) deliver() map[timer.ID]int {
 	box := parts.NewOutbox(f.db.DB, worker.Options{StopWhenEmpty: true, Logger: quiet(), BatchSize: 500})
 	var mu sync.Mutex
 	times := map[timer.ID]int{}
-	box.Handle("t", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+	box.Handle("t", func(_ context.Context, m *outbox.Message) error {
 		mu.Lock()
 		defer mu.Unlock()
 		times[m.ID]++
 		return nil
-	}))
+	})
 	f.check(box.Run(f.ctx()))
 	return times
 }

@@ -48,7 +48,7 @@ func inBubble(t *testing.T, most time.Duration, test func(b *bubble)) {
 			t.Fatal(err)
 		}
 		b := &bubble{Pawl: p, t: t}
-		p.Handle("t", outbox.HandlerFunc(b.note))
+		p.Handle("t", b.note)
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- p.Run(ctx) }()

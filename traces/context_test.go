@@ -83,15 +83,15 @@ func TestUnreadableHeaders(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := record()
-			h2 := traces.Middleware(traces.Options{TracerProvider: s.provider, Baggage: true, Child: true})(outbox.HandlerFunc(fine))
-			must(t, h2.Handle(t.Context(), &outbox.Message{Topic: "t", Headers: h}))
+			h2 := traces.Middleware(traces.Options{TracerProvider: s.provider, Baggage: true, Child: true})(fine)
+			must(t, h2(t.Context(), &outbox.Message{Topic: "t", Headers: h}))
 			wantFresh(t, s.one(t, "process t"))
 		})
 	}
 	// What the state says is lost, but not where the message came from.
 	s := record()
-	h := traces.Middleware(traces.Options{TracerProvider: s.provider})(outbox.HandlerFunc(fine))
-	must(t, h.Handle(t.Context(), &outbox.Message{Topic: "t", Headers: map[string]string{"traceparent": foreign, "tracestate": "=,=;;\x00" + strings.Repeat("a=1,", 999)}}))
+	h := traces.Middleware(traces.Options{TracerProvider: s.provider})(fine)
+	must(t, h(t.Context(), &outbox.Message{Topic: "t", Headers: map[string]string{"traceparent": foreign, "tracestate": "=,=;;\x00" + strings.Repeat("a=1,", 999)}}))
 	if links := s.one(t, "process t").Links(); len(links) != 1 || links[0].SpanContext.TraceState().Len() != 0 {
 		t.Errorf("links %v", links)
 	}
@@ -175,8 +175,8 @@ func TestGlobalProvider(t *testing.T) {
 	t.Cleanup(func() { otel.SetTracerProvider(noop.NewTracerProvider()) }) // what was there before hands on to the first that is set
 	s := record()
 	otel.SetTracerProvider(s.provider)
-	h := traces.Middleware(traces.Options{})(outbox.HandlerFunc(fine))
-	must(t, h.Handle(t.Context(), &outbox.Message{Topic: "t"}))
+	h := traces.Middleware(traces.Options{})(fine)
+	must(t, h(t.Context(), &outbox.Message{Topic: "t"}))
 	if got := s.one(t, "process t").InstrumentationScope(); got.Name != "github.com/bravellian/pawl/traces" || got.SchemaURL == "" {
 		t.Errorf("scope %+v", got)
 	}
@@ -278,12 +278,12 @@ func TestUntraced(t *testing.T) {
 		for name, m := range messages {
 			s := record()
 			var inHandler trace.SpanContext
-			h := traces.Middleware(traces.Options{TracerProvider: s.provider, Untraced: c.part})(outbox.HandlerFunc(func(ctx context.Context, _ *outbox.Message) error {
+			h := traces.Middleware(traces.Options{TracerProvider: s.provider, Untraced: c.part})(func(ctx context.Context, _ *outbox.Message) error {
 				inHandler = trace.SpanContextFromContext(ctx)
 				return nil
-			}))
+			})
 			for range tries {
-				must(t, h.Handle(t.Context(), m))
+				must(t, h(t.Context(), m))
 			}
 			from, to := c.from, c.to
 			if name == "sampled" {

@@ -44,7 +44,7 @@ func Example() {
 	if err := traces.Instrument(p, traces.Options{TracerProvider: provider}); err != nil {
 		log.Fatal(err)
 	}
-	p.Handle("mail.send", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }))
+	p.Handle("mail.send", func(context.Context, *outbox.Message) error { return nil })
 
 	ctx := context.Background()
 	if err := p.Migrate(ctx); err != nil {

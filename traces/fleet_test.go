@@ -33,7 +33,7 @@ func TestFleet(t *testing.T) {
 	t.Cleanup(func() { must(t, f.Close()) })
 	s := record()
 	must(t, traces.InstrumentFleet(f, traces.Options{TracerProvider: s.provider}))
-	f.Handle("t", outbox.HandlerFunc(fine))
+	f.Handle("t", fine)
 	f.HandleInbox("hook", func(context.Context, *inbox.Message) error { return nil })
 	err = f.MigrateAll(t.Context(), "")
 	must(t, err)

@@ -98,10 +98,10 @@ func (s *spans) within(ctx context.Context, fn func(ctx context.Context)) trace.
 // handles registers a handler that does f, and passes its messages on.
 func (p *program) handles(topic string, f func(ctx context.Context, m *outbox.Message) error) <-chan outbox.Message {
 	seen := make(chan outbox.Message, 100)
-	p.Handle(topic, outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+	p.Handle(topic, func(ctx context.Context, m *outbox.Message) error {
 		seen <- *m
 		return f(ctx, m)
-	}))
+	})
 	return seen
 }
 

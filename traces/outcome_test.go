@@ -88,8 +88,8 @@ func TestOutcome(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := record()
-			h := traces.Middleware(traces.Options{TracerProvider: s.provider})(outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return c.err }))
-			if err := h.Handle(t.Context(), &outbox.Message{Topic: "t"}); !errors.Is(err, c.err) {
+			h := traces.Middleware(traces.Options{TracerProvider: s.provider})(func(context.Context, *outbox.Message) error { return c.err })
+			if err := h(t.Context(), &outbox.Message{Topic: "t"}); !errors.Is(err, c.err) {
 				t.Fatalf("the error became %v", err)
 			}
 			sp := s.one(t, "process t")
@@ -141,10 +141,10 @@ func TestInterrupted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := record()
-			h := traces.Middleware(traces.Options{TracerProvider: s.provider})(outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return c.err }))
+			h := traces.Middleware(traces.Options{TracerProvider: s.provider})(func(context.Context, *outbox.Message) error { return c.err })
 			ctx, cancel := context.WithCancelCause(t.Context())
 			cancel(c.cause)
-			_ = h.Handle(ctx, &outbox.Message{Topic: "t"})
+			_ = h(ctx, &outbox.Message{Topic: "t"})
 			sp := s.one(t, "process t")
 			wantAttrs(t, sp, map[string]string{"pawl.outcome": c.outcome})
 			if sp.Status().Code != c.code {
@@ -168,7 +168,7 @@ func TestPanic(t *testing.T) {
 		must(t, err)
 		s := record()
 		must(t, traces.Instrument(p, traces.Options{TracerProvider: s.provider}))
-		p.Handle("t", outbox.HandlerFunc(stumble))
+		p.Handle("t", stumble)
 		id, err := p.Outbox.Enqueue(t.Context(), outbox.Message{Topic: "t"})
 		must(t, err)
 		must(t, p.Run(t.Context()))
@@ -195,10 +195,10 @@ func (fickle) Error() string { panic("no words") }
 // Whatever an error does, its span ends.
 func TestErrorThatPanics(t *testing.T) {
 	s := record()
-	h := traces.Middleware(traces.Options{TracerProvider: s.provider})(outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return fickle{} }))
+	h := traces.Middleware(traces.Options{TracerProvider: s.provider})(func(context.Context, *outbox.Message) error { return fickle{} })
 	func() {
 		defer func() { _ = recover() }()
-		_ = h.Handle(t.Context(), &outbox.Message{Topic: "t"})
+		_ = h(t.Context(), &outbox.Message{Topic: "t"})
 	}()
 	s.one(t, "process t")
 }

@@ -30,7 +30,7 @@ func (t *tracing) heading(topic string) *heading {
 // wrap gives every attempt a span.
 func (t *tracing) wrap(next outbox.Handler) outbox.Handler {
 	var known atomic.Pointer[heading] // a handler has one topic
-	return outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) (err error) {
+	return func(ctx context.Context, m *outbox.Message) (err error) {
 		head := known.Load()
 		if head == nil || head.topic != m.Topic {
 			head = t.heading(m.Topic)
@@ -38,17 +38,17 @@ func (t *tracing) wrap(next outbox.Handler) outbox.Handler {
 		}
 		ctx, span := t.start(ctx, head, m)
 		if span == nil {
-			return next.Handle(ctx, m)
+			return next(ctx, m)
 		}
 		defer func() {
 			panicked := recover()
 			finish(ctx, span, err, panicked)
 			if panicked != nil {
-				panic(panicked) // the stack is still there for whoever looks next
+				panic(panicked)
 			}
 		}()
-		return next.Handle(ctx, m)
-	})
+		return next(ctx, m)
+	}
 }
 
 // start begins the span of an attempt, unless there is to be none: a root, or the

@@ -14,6 +14,7 @@
 package traces
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -100,7 +101,9 @@ func InstrumentFleet(f *fleet.Fleet, opts Options) error {
 }
 
 // Headers is the half of Instrument that enqueues; see pawl.Pawl.AddHeaders.
-func Headers(opts Options) outbox.HeaderFunc { return newTracing(opts).stamp }
+func Headers(opts Options) func(ctx context.Context, m *outbox.Message) map[string]string {
+	return newTracing(opts).stamp
+}
 
 // Middleware is the half of Instrument that handles; see pawl.Pawl.Use.
 func Middleware(opts Options) outbox.Middleware { return newTracing(opts).wrap }

@@ -122,7 +122,7 @@ func TestJoinsShowResults(t *testing.T) {
 		}
 		d.opened(func(s *store) {
 			o := parts.NewOutbox(s, worker.Options{StopWhenEmpty: true, Logger: slog.New(slog.DiscardHandler)})
-			o.Handle("t", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error { return m.SetResult(m.Payload) }))
+			o.Handle("t", func(_ context.Context, m *outbox.Message) error { return m.SetResult(m.Payload) })
 			if err := o.Run(t.Context()); err != nil {
 				t.Fatal(err)
 			}

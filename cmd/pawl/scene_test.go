@@ -78,7 +78,7 @@ func (d *scene) check(err error) {
 type program struct {
 	pawl.Options
 	topics   []string // with the handler
-	handler  outbox.HandlerFunc
+	handler  outbox.Handler
 	limit    *outbox.Limit
 	queries  bool          // its handlers use the pool of connections until it is stopped
 	clockOff time.Duration // by which its clock is ahead
@@ -132,7 +132,7 @@ func (d *scene) pawl(db engine.DB, g *program) (*pawl.Pawl, error) {
 }
 
 // drained has a process handle a topic until nothing is due.
-func (d *scene) drained(topic string, h outbox.HandlerFunc) {
+func (d *scene) drained(topic string, h outbox.Handler) {
 	d.working(program{Options: pawl.Options{StopWhenEmpty: true}, topics: []string{topic}, handler: h})
 }
 

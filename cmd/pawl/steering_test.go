@@ -113,7 +113,7 @@ func openSteered(t *testing.T) *steered {
 	}
 	working, end := context.WithCancel(ctx) // so that there is a process
 	ended := make(chan error, 1)
-	p.Handle("t", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }))
+	p.Handle("t", func(context.Context, *outbox.Message) error { return nil })
 	go func() { ended <- p.Run(working) }()
 	t.Cleanup(func() {
 		end()

@@ -190,7 +190,7 @@ func (c *workCmd) command(a *app, p *progress, out io.Writer, stop context.Cance
 		runner.Kill()
 		p.live.Abandon()
 	})
-	return limited(runner, c.Timeout), runner.Close, nil
+	return limited(runner.Handle, c.Timeout), runner.Close, nil
 }
 
 func (c *workCmd) logger(a *app, g *options, w io.Writer) *slog.Logger {

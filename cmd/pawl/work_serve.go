@@ -44,9 +44,9 @@ func limited(h outbox.Handler, limit time.Duration) outbox.Handler {
 	if limit <= 0 {
 		return h
 	}
-	return outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+	return func(ctx context.Context, m *outbox.Message) error {
 		ctx, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
-		return h.Handle(ctx, m)
-	})
+		return h(ctx, m)
+	}
 }

@@ -20,7 +20,7 @@ import (
 func TestALoopHangs(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e, pawl.Options{Health: health.Options{Timeout: 20 * time.Second, Stalled: 300 * time.Millisecond}})
-		f.Handle("t", newGate())
+		f.Handle("t", newGate().Handle)
 		f.run()
 		f.works()
 		wall := make(chan struct{})
@@ -49,7 +49,7 @@ func TestALoopHangs(t *testing.T) {
 func TestALoopFails(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e, pawl.Options{Health: soon()})
-		f.Handle("t", newGate())
+		f.Handle("t", newGate().Handle)
 		f.run()
 		f.works()
 		f.breaks(func(_ context.Context, op string) error {
@@ -73,7 +73,7 @@ func TestALoopFails(t *testing.T) {
 func TestALoopEnds(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e, pawl.Options{})
-		f.Handle("t", newGate())
+		f.Handle("t", newGate().Handle)
 		f.breaks(func(_ context.Context, op string) error {
 			if op == "worker/heartbeat" {
 				runtime.Goexit()
@@ -95,7 +95,7 @@ func TestDraining(t *testing.T) {
 		f := open(t, e, pawl.Options{})
 		g := newGate()
 		defer g.release()
-		f.Handle("t", g)
+		f.Handle("t", g.Handle)
 		f.enqueue(outbox.Message{})
 		f.run()
 		<-g.inside
@@ -121,7 +121,7 @@ func TestLoopsThatMayEnd(t *testing.T) {
 		f := open(t, e, pawl.Options{StopWhenEmpty: true, Queues: []string{"long", "short"}})
 		g := newGate()
 		defer g.release()
-		f.Handle("t", g)
+		f.Handle("t", g.Handle)
 		f.enqueue(outbox.Message{Queue: "long"})
 		f.run()
 		<-g.inside

@@ -29,7 +29,7 @@ func TestAServerStops(t *testing.T) {
 	t.Cleanup(func() { _ = db.Close() })
 	dbtest.Migrate(t, db)
 	f := on(t, dbtest.Database{DB: db}, pawl.Options{Health: health.Options{Timeout: 20 * time.Second}})
-	f.Handle("t", newGate())
+	f.Handle("t", newGate().Handle)
 	f.run()
 	f.works()
 	if err := c.Kill(); err != nil {
@@ -53,7 +53,7 @@ func TestAFileGoesAway(t *testing.T) {
 	db := dbtest.SQLiteAt(t, path, sqlite.Options{})
 	dbtest.Migrate(t, db)
 	f := on(t, dbtest.Database{DB: db}, pawl.Options{})
-	f.Handle("t", newGate())
+	f.Handle("t", newGate().Handle)
 	f.run()
 	f.works()
 	move := func(from, to string) {

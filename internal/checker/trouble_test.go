@@ -43,12 +43,12 @@ func TestFailingTopics(t *testing.T) {
 		db := e.Open(t)
 		fails := func(every int64, text string) outbox.Handler {
 			var n atomic.Int64
-			return outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+			return func(_ context.Context, m *outbox.Message) error {
 				if n.Add(1)%every == 0 && (every == 1 || m.RetryCount == 0) {
 					return errors.New(text)
 				}
 				return nil
-			})
+			}
 		}
 		f := drained(t, db, "report", 200, fails(50, "busy"))
 		if c := f.outside("failing", health.Options{}); c == nil || c.Level != health.OK {
@@ -87,7 +87,7 @@ func TestFailingTopics(t *testing.T) {
 func TestUnhandledFromOutside(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e, pawl.Options{})
-		f.Handle("new.name", newGate())
+		f.Handle("new.name", newGate().Handle)
 		for range 50 {
 			f.enqueue(outbox.Message{Topic: "old.name"})
 		}

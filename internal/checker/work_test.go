@@ -25,7 +25,7 @@ import (
 func TestAllIsWell(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e, pawl.Options{Health: health.Options{Timeout: 20 * time.Second}})
-		f.Handle("t", newGate())
+		f.Handle("t", newGate().Handle)
 		if r := f.Health(f.ctx()); !r.Healthy() {
 			t.Fatalf("before Run:\n%s", r)
 		}
@@ -45,7 +45,7 @@ func TestAllIsWell(t *testing.T) {
 func TestWorkThatNobodyClaims(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e, pawl.Options{Health: soon()})
-		f.Handle("t", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }))
+		f.Handle("t", func(context.Context, *outbox.Message) error { return nil })
 		for range 3 {
 			f.enqueue(outbox.Message{})
 		}
@@ -71,7 +71,7 @@ func TestHandlersHang(t *testing.T) {
 		f := open(t, e, pawl.Options{Health: soon(), Concurrency: 1})
 		g := newGate()
 		defer g.release()
-		f.Handle("t", g)
+		f.Handle("t", g.Handle)
 		f.enqueue(outbox.Message{})
 		f.run()
 		<-g.inside
@@ -96,7 +96,7 @@ func TestBusyIsNoFailure(t *testing.T) {
 		f := open(t, e, pawl.Options{Health: o, Concurrency: 1})
 		g := newGate()
 		defer g.release()
-		f.Handle("t", g)
+		f.Handle("t", g.Handle)
 		f.enqueue(outbox.Message{})
 		f.run()
 		<-g.inside
@@ -117,7 +117,7 @@ func TestBusyIsNoFailure(t *testing.T) {
 func TestNoHandler(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e, pawl.Options{})
-		f.Handle("t", newGate())
+		f.Handle("t", newGate().Handle)
 		f.enqueue(outbox.Message{Topic: "forgotten"})
 		f.run()
 		c := f.until("unhandled/forgotten", health.Warning)
@@ -135,7 +135,7 @@ func TestNoHandler(t *testing.T) {
 		f.until("unhandled/forgotten", health.Warning)
 
 		other := on(t, f.db, pawl.Options{})
-		other.Handle("forgot*", newGate())
+		other.Handle("forgot*", newGate().Handle)
 		other.run()
 		f.until("unhandled", health.OK)
 	})
@@ -229,7 +229,7 @@ func TestWhatWasDoneIsASign(t *testing.T) {
 func TestTimersAndJobsThatNobodyFires(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e, pawl.Options{Health: soon()})
-		f.Handle("t", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }))
+		f.Handle("t", func(context.Context, *outbox.Message) error { return nil })
 		_, err := f.Timers.Schedule(f.ctx(), timer.Timer{Topic: "t", Due: time.Now().Add(-time.Minute)})
 		f.check(err)
 		f.check(f.Jobs.Put(f.ctx(), job.Job{Name: "report", Topic: "t", Schedule: "@every 1s"}))

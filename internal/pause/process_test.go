@@ -51,10 +51,10 @@ func toil() error {
 		return err
 	}
 	o := parts.NewOutbox(db, worker.Options{Concurrency: 2, BatchSize: 20, Lease: 2 * time.Second})
-	o.Handle("p", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
+	o.Handle("p", func(context.Context, *outbox.Message) error {
 		time.Sleep(20 * time.Millisecond)
 		return nil
-	}))
+	})
 	return o.Run(context.Background())
 }
 
@@ -121,7 +121,7 @@ func TestPauseObeyedByAnotherProcess(t *testing.T) {
 			}
 			dbtest.Until(t, "all are handled, also what the server still claimed for the dead", func() bool {
 				rest := parts.NewOutbox(place, worker.Options{StopWhenEmpty: true})
-				rest.Handle("p", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }))
+				rest.Handle("p", func(context.Context, *outbox.Message) error { return nil })
 				if err := rest.Run(t.Context()); err != nil {
 					t.Fatal(err)
 				}

@@ -25,7 +25,7 @@ type Queue[M, ID any] interface {
 	// their payloads may be larger than a caller's.
 	Prepare(ctx context.Context, tx engine.Tx, messages []M, own ...M) (Batch[ID], error)
 	// Template validates a message of which the component makes copies later. It has
-	// no headers of HeaderFuncs, no id and no position.
+	// no headers of AddHeaders, no id and no position.
 	Template(m M) (Template, error)
 	// Reserve returns n positions and the ids of messages that a component's own
 	// operations put there.

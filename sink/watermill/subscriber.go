@@ -121,7 +121,7 @@ func (s *Subscriber) prepare(topic string) (*pawl.Pawl, *subscription, error) {
 		}
 	}
 	sub := &subscription{topic: topic, out: make(chan *message.Message), logger: opts.Logger}
-	p.Handle(topic, outbox.HandlerFunc(sub.deliver))
+	p.Handle(topic, sub.deliver)
 	return p, sub, nil
 }
 

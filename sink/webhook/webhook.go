@@ -240,10 +240,10 @@ func (s *Sink) Handle(topic string, opts ...outbox.HandlerOptions) {
 	if !isPattern {
 		prefix = ""
 	}
-	s.on.Handle(topic, outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+	s.on.Handle(topic, func(ctx context.Context, m *outbox.Message) error {
 		return s.deliver(ctx, strings.TrimPrefix(m.Topic, prefix), m)
-	}), opts...)
-	s.on.Handle(PauseTopic+topic, outbox.HandlerFunc(s.circuits.fire))
+	}, opts...)
+	s.on.Handle(PauseTopic+topic, s.circuits.fire)
 }
 
 // deliver makes one attempt.

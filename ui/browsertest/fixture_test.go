@@ -148,7 +148,7 @@ func (w *world) check(err error) {
 // handle registers the handlers.
 func (w *world) handle(on workers) {
 	ok := func(context.Context, *outbox.Message) error { return nil }
-	for topic, h := range map[string]outbox.HandlerFunc{
+	for topic, h := range map[string]outbox.Handler{
 		"mail": ok, "then": ok, "report": ok, "call.1": ok, long: ok, paused: ok, bad: w.badly,
 		"step": refuseBad,
 		"later": func(context.Context, *outbox.Message) error {
@@ -200,7 +200,7 @@ func refuseBad(_ context.Context, m *outbox.Message) error {
 }
 
 // failOnce fails the first of all attempts.
-func failOnce() outbox.HandlerFunc {
+func failOnce() outbox.Handler {
 	var tried atomic.Bool
 	return func(context.Context, *outbox.Message) error {
 		if tried.CompareAndSwap(false, true) {

@@ -48,11 +48,11 @@ func testEncoding(t *testing.T, db *postgres.DB, at, encoding, has, lacks string
 	ok(t, err)
 	var got []string
 	failure := outbox.Permanent(errors.New("failed: " + has + lacks + "\x00\xff"))
-	p.Handle("x"+has, outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+	p.Handle("x"+has, func(_ context.Context, m *outbox.Message) error {
 		got = append(got, m.Topic)
 		return failure
-	}))
-	p.Handle("y"+lacks, outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil })) // in the list of workers
+	})
+	p.Handle("y"+lacks, func(context.Context, *outbox.Message) error { return nil }) // in the list of workers
 	other, err := pgx.Connect(t.Context(), testpg.With(at, "client_encoding=UTF8"))
 	ok(t, err)
 	defer other.Close(context.Background())

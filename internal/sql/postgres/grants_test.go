@@ -353,10 +353,10 @@ func TestRolesMayWhatTheyAreFor(t *testing.T) {
 	// A worker's run, from the claim to the clean-up.
 	w := people[engine.RoleWorker]
 	handled := 0
-	w.Handle("run", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
+	w.Handle("run", func(context.Context, *outbox.Message) error {
 		handled++
 		return nil
-	}))
+	})
 	_, err := people[engine.RoleProducer].Outbox.Enqueue(t.Context(), outbox.Message{Topic: "run", Queue: "default"})
 	enginetest.Must(t, err)
 	enginetest.Must(t, w.Run(t.Context()))

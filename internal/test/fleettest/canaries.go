@@ -22,7 +22,7 @@ func Canaries(t testing.TB, dbs []fleet.Database, o fleet.Options) {
 	out, c := &lines{}, &tally{handled: map[string]int{}}
 	o.Logger, o.Active, o.Pawl.BatchSize, o.KeepReady = slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: slog.LevelDebug})), 4, 7, 5
 	f := open(t, dbs, o)
-	f.Handle("t", outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+	f.Handle("t", func(ctx context.Context, m *outbox.Message) error {
 		s := fleet.StoreOf(ctx)
 		if of, _, _ := strings.Cut(string(m.Payload), "/"); of != s.Key {
 			t.Errorf("a message of %q came to %q", of, s.Key)
@@ -32,7 +32,7 @@ func Canaries(t testing.TB, dbs []fleet.Database, o fleet.Options) {
 		}
 		c.add(string(m.Payload))
 		return ctx.Err()
-	}))
+	})
 	start(t, f)
 	const producers, each = 4, 60
 	enqueue(t, f, dbs, producers, each)

@@ -50,7 +50,7 @@ func (s *Story) has(n int) bool {
 }
 
 // Handler notes each message.
-func (s *Story) Handler(store, what string) outbox.HandlerFunc {
+func (s *Story) Handler(store, what string) outbox.Handler {
 	return func(ctx context.Context, _ *outbox.Message) error { return s.Note(ctx, store, what) }
 }
 

@@ -61,7 +61,7 @@ type messages interface {
 	Handle(topic string, h outbox.Handler, opts ...outbox.HandlerOptions)
 	HandleBatch(topic string, h outbox.BatchHandler, batch outbox.BatchOptions, opts ...outbox.HandlerOptions)
 	Use(mw ...outbox.Middleware)
-	AddHeaders(f outbox.HeaderFunc)
+	AddHeaders(f func(ctx context.Context, m *outbox.Message) map[string]string)
 }
 
 // Outbox is an outbox.
@@ -178,7 +178,7 @@ type deliveries interface {
 	HandleInbox(topic string, h func(ctx context.Context, m *inbox.Message) error, opts ...outbox.HandlerOptions)
 	HandleInboxTx(topic string, h func(ctx context.Context, tx outbox.Tx, m *inbox.Message) error, opts ...outbox.HandlerOptions)
 	Use(mw ...outbox.Middleware)
-	AddHeaders(f outbox.HeaderFunc)
+	AddHeaders(f func(ctx context.Context, m *outbox.Message) map[string]string)
 }
 
 // Inbox is an inbox.

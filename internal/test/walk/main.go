@@ -116,7 +116,7 @@ func run(ctx context.Context, p *program) error {
 		return err
 	}
 	handled := 0
-	p.Handle(message().Topic, outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
+	p.Handle(message().Topic, func(context.Context, *outbox.Message) error {
 		switch handled++; handled {
 		case 2:
 			return coverage.ClearCounters()
@@ -124,6 +124,6 @@ func run(ctx context.Context, p *program) error {
 			return p.write()
 		}
 		return nil
-	}))
+	})
 	return p.Run(ctx)
 }

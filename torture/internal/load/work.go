@@ -80,17 +80,17 @@ func (p *process) settled(all []pawl.Attempt) {
 // tries writes that a handler of pawl's begins: of a join's wait, which no program handles, or of
 // the inbox's queue, where the program's handler does not know the message.
 func (p *process) tries(next outbox.Handler) outbox.Handler {
-	return outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+	return func(ctx context.Context, m *outbox.Message) error {
 		if m.Topic == join.DefaultTopic || m.Topic == topicQueued {
 			p.ended(history.Event{Op: history.Try, Message: m.ID.String(), Topic: m.Topic, Attempt: m.RetryCount + 1}, history.OK)
 		}
-		return next.Handle(ctx, m)
-	})
+		return next(ctx, m)
+	}
 }
 
 // handle registers a handler that writes when it begins and how it ends.
 func (p *process) handle(topic string, do func(ctx context.Context, m *outbox.Message, e history.Event) error) {
-	p.pawl.Handle(topic, outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+	p.pawl.Handle(topic, func(ctx context.Context, m *outbox.Message) error {
 		b, err := decode(m.Payload)
 		if err != nil {
 			return err
@@ -105,7 +105,7 @@ func (p *process) handle(topic string, do func(ctx context.Context, m *outbox.Me
 		}
 		p.ended(e, history.OK)
 		return nil
-	}))
+	})
 }
 
 // ordinary is a handler that takes a while, and fails sometimes.

@@ -64,11 +64,11 @@ func play(ctx context.Context, file string) (*shop, error) {
 
 // handle registers the shop's handlers.
 func handle(p *pawl.Pawl) {
-	works := outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil })
+	works := func(context.Context, *outbox.Message) error { return nil }
 	for _, topic := range []string{"order.created", "stock.reserve", "parcel.pack", "order.shipped", "report.daily", "cart.remind", "newsletter.send"} {
 		p.Handle(topic, works)
 	}
-	p.Handle("invoice.made", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+	p.Handle("invoice.made", func(_ context.Context, m *outbox.Message) error {
 		switch m.Headers["country"] {
 		case "PL":
 			return outbox.Permanent(errors.New("the customer has no tax number"))
@@ -76,19 +76,19 @@ func handle(p *pawl.Pawl) {
 			return outbox.Permanent(errors.New("no rate of tax is known for FI since the 1st"))
 		}
 		return nil
-	}))
-	p.Handle("mail.send", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+	})
+	p.Handle("mail.send", func(_ context.Context, m *outbox.Message) error {
 		if m.Headers["country"] == "NZ" {
 			return outbox.Permanent(errors.New("550 5.1.1 mailbox unavailable: the recipient does not exist"))
 		}
 		return nil
-	}))
-	p.Handle("card.charge", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+	})
+	p.Handle("card.charge", func(_ context.Context, m *outbox.Message) error {
 		if m.Headers["country"] == "IS" {
 			return outbox.RetryAfter(time.Hour, errors.New("gateway: 503 service unavailable, maintenance until 18:00"))
 		}
 		return nil
-	}), outbox.HandlerOptions{Retry: &outbox.RetryPolicy{MaxAttempts: 5}})
+	}, outbox.HandlerOptions{Retry: &outbox.RetryPolicy{MaxAttempts: 5}})
 }
 
 // operate does what an operator has done before.

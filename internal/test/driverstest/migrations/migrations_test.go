@@ -156,7 +156,7 @@ func (p *place) works(t *testing.T) {
 	w, err := pawl.New(p.db, pawl.Options{StopWhenEmpty: true})
 	suite.Must(t, err)
 	handled := 0
-	w.Handle("t", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { handled++; return nil }))
+	w.Handle("t", func(context.Context, *outbox.Message) error { handled++; return nil })
 	_, err = w.Outbox.Enqueue(t.Context(), outbox.Message{Topic: "t"})
 	suite.Must(t, err)
 	suite.Must(t, w.Run(t.Context()))

@@ -225,7 +225,7 @@ func Load(t *testing.T, leg Leg) {
 	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer stop()
 	p := newPawl(t, leg.DB, pawl.Options{})
-	p.Handle("order", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+	p.Handle("order", func(_ context.Context, m *outbox.Message) error {
 		mu.Lock()
 		defer mu.Unlock()
 		handled[string(m.Payload)]++
@@ -233,7 +233,7 @@ func Load(t *testing.T, leg Leg) {
 			stop()
 		}
 		return nil
-	}))
+	})
 	var wg sync.WaitGroup
 	for i := range producers {
 		wg.Go(func() {

@@ -71,7 +71,7 @@ var (
 
 func check(err error)
 
-var handle outbox.HandlerFunc
+var handle outbox.Handler
 
 var (
 	id  outbox.MessageID
