@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/pawltest"
 	"github.com/bravellian/pawl/timer"
@@ -106,30 +107,30 @@ func TestInATransaction(t *testing.T) {
 			for _, commit := range []bool{false, true} {
 				topic := fmt.Sprintf("mail %s %v", name, commit)
 				tx, look, end := begin()
-				if got := d.EnqueuedTx(t, look); len(got) > 0 {
+				if got := d.Enqueued(t, pawltest.In(look)); len(got) > 0 {
 					t.Errorf("%s: a fresh transaction has enqueued %v", topic, got)
 				}
-				fails(t, func(t testing.TB) { d.AssertEnqueuedTx(t, look, pawltest.Topic(topic)) }, "in this transaction", "nothing was enqueued in this transaction")
+				fails(t, func(t testing.TB) { d.AssertEnqueued(t, pawltest.In(look), pawltest.Topic(topic)) }, "in this transaction", "nothing was enqueued in this transaction")
 				id, err := d.Outbox.EnqueueTx(t.Context(), tx, outbox.Message{Topic: topic, Payload: []byte("x")})
 				check(t, err)
-				if got := d.AssertEnqueuedTx(t, look, pawltest.Topic(topic)); got.ID != id {
+				if got := d.AssertEnqueued(t, pawltest.In(look), pawltest.Topic(topic)); got.ID != id {
 					t.Errorf("%s: found %v, want %v", topic, got.ID, id)
 				}
-				d.AssertEnqueuedCountTx(t, look, 1)
-				d.AssertNotEnqueuedTx(t, look, pawltest.Topic("other"))
+				d.AssertEnqueuedCount(t, 1, pawltest.In(look))
+				d.AssertNotEnqueued(t, pawltest.In(look), pawltest.Topic("other"))
 				d.AssertNotEnqueued(t, pawltest.Topic(topic))
-				fails(t, func(t testing.TB) { d.AssertNotEnqueuedTx(t, look) }, "1 message enqueued in this transaction, want 0", id.String())
-				fails(t, func(t testing.TB) { d.AssertEnqueuedCountTx(t, look, 2) }, "want 2")
+				fails(t, func(t testing.TB) { d.AssertNotEnqueued(t, pawltest.In(look)) }, "1 message enqueued in this transaction, want 0", id.String())
+				fails(t, func(t testing.TB) { d.AssertEnqueuedCount(t, 2, pawltest.In(look)) }, "want 2")
 				check(t, end(commit))
 				if commit {
 					d.AssertEnqueued(t, pawltest.Topic(topic))
 				} else {
 					d.AssertNotEnqueued(t, pawltest.Topic(topic))
 				}
-				fails(t, func(t testing.TB) { d.AssertEnqueuedTx(t, look) }, "pawltest:") // it is over
+				fails(t, func(t testing.TB) { d.AssertEnqueued(t, pawltest.In(look)) }, "pawltest:") // it is over
 			}
 		}
-		fails(t, func(t testing.TB) { d.AssertEnqueuedTx(t, struct{}{}) }, "struct {} cannot query")
+		fails(t, func(t testing.TB) { d.AssertEnqueued(t, pawltest.In(struct{}{})) }, "struct {} cannot query")
 	})
 }
 
@@ -142,7 +143,7 @@ func TestInAHandlersTransaction(t *testing.T) {
 			if _, err := d.Outbox.EnqueueTx(ctx, tx, outbox.Message{Topic: "ship"}); err != nil {
 				return err
 			}
-			if got := d.EnqueuedTx(t, tx); len(got) != 1 || got[0].Topic != "ship" {
+			if got := d.Enqueued(t, pawltest.In(tx)); len(got) != 1 || got[0].Topic != "ship" {
 				t.Errorf("the handler has enqueued %v", got)
 			}
 			return nil
@@ -170,7 +171,7 @@ func TestTimers(t *testing.T) {
 			tx, look, end := begin()
 			id, err := d.Timers.ScheduleTx(t.Context(), tx, timer.Timer{Topic: "expire", Key: key, Due: due, Payload: []byte("7")})
 			check(t, err)
-			d.AssertTimerTx(t, look, pawltest.Key(key))
+			d.AssertTimer(t, pawltest.In(look), pawltest.Key(key))
 			d.AssertNoTimer(t, pawltest.Key(key))
 			check(t, end(true))
 			got := d.AssertTimer(t, pawltest.Topic("expire"), pawltest.Key(key), pawltest.Due(due), pawltest.Body("7"))
@@ -184,8 +185,8 @@ func TestTimers(t *testing.T) {
 			if gone, err := d.Timers.CancelKeyTx(t.Context(), tx, key); err != nil || !gone {
 				t.Fatal(gone, err)
 			}
-			d.AssertNoTimerTx(t, look, pawltest.Key(key))
-			fails(t, func(t testing.TB) { d.AssertTimerTx(t, look, pawltest.Key(key)) }, "in this transaction")
+			d.AssertNoTimer(t, pawltest.In(look), pawltest.Key(key))
+			fails(t, func(t testing.TB) { d.AssertTimer(t, pawltest.In(look), pawltest.Key(key)) }, "in this transaction")
 			check(t, end(false))
 			d.AssertTimer(t, pawltest.Key(key))
 		}
@@ -199,7 +200,7 @@ func TestPrefixAndOwnTables(t *testing.T) {
 	each(t, func(t *testing.T, open func(testing.TB, ...pawltest.Options) *pawltest.DB) {
 		d, other := open(t, pawltest.Options{Prefix: "pw_"}), open(t)
 		for _, db := range []*sql.DB{d.SQL(), other.SQL()} {
-			if db == other.SQL() && other.Engine.Engine() != "postgres" {
+			if db == other.SQL() && other.Internal(access.Key{}).DB.Engine() != "postgres" {
 				break // one namespace: that is what prefixes are for
 			}
 			if _, err := db.ExecContext(t.Context(), "CREATE TABLE jobs (name TEXT); INSERT INTO jobs VALUES ('mine')"); err != nil {

@@ -28,25 +28,25 @@ type Drained struct {
 	Left []outbox.Info
 }
 
-// Err returns a *LeftError if messages are left, else nil.
+// Err returns an error that names the messages that are left, without their payloads; nil if there are none.
 func (r *Drained) Err() error {
 	if len(r.Left) == 0 {
 		return nil
 	}
-	return &LeftError{r.Left}
+	return &leftError{r.Left}
 }
 
-// LeftError lists messages that were due and are not dealt with.
-type LeftError struct{ Messages []outbox.Info }
+// leftError lists messages that were due and are not dealt with.
+type leftError struct{ messages []outbox.Info }
 
 // Error names each message, without its payload, and says why it is left.
-func (e *LeftError) Error() string {
+func (e *leftError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "messages left: %d", len(e.Messages))
-	for i := range e.Messages {
-		m := &e.Messages[i]
+	fmt.Fprintf(&b, "messages left: %d", len(e.messages))
+	for i := range e.messages {
+		m := &e.messages[i]
 		if i == most {
-			fmt.Fprintf(&b, "\n\t… and %d more", len(e.Messages)-most)
+			fmt.Fprintf(&b, "\n\t… and %d more", len(e.messages)-most)
 			break
 		}
 		fmt.Fprintf(&b, "\n\t%s %s: %s", m.Topic, m.ID, why(m))

@@ -44,7 +44,7 @@ func ExampleClock_Advance() {
 }
 
 // What a transaction has enqueued is seen before it commits, in it alone.
-func ExampleDB_AssertEnqueuedTx() {
+func ExampleIn() {
 	run(func(t testing.TB) {
 		d := pawltest.New(t)
 		tx, err := d.SQL().BeginTx(t.Context(), nil)
@@ -54,7 +54,7 @@ func ExampleDB_AssertEnqueuedTx() {
 		if _, err := d.Outbox.EnqueueTx(t.Context(), tx, outbox.Message{Topic: "mail"}); err != nil {
 			t.Fatal(err)
 		}
-		d.AssertEnqueuedTx(t, tx, pawltest.Topic("mail"))
+		d.AssertEnqueued(t, pawltest.In(tx), pawltest.Topic("mail"))
 		d.AssertNotEnqueued(t)
 
 		if err := tx.Rollback(); err != nil {

@@ -46,10 +46,30 @@ func (d *DB) look(t testing.TB, in any, k kind) *found {
 	return f
 }
 
-// own is the messages that an open transaction has enqueued itself. Looking there
-// first makes the difference exact: what others commit in between is only outside.
-func (d *DB) own(t testing.TB, tx any) *found {
+// within returns where matchers have an assertion look: the pool, or the transaction of In.
+func (d *DB) within(matchers []Matcher) any {
+	for _, m := range matchers {
+		if m.tx != nil {
+			return m.tx
+		}
+	}
+	return d.sql
+}
+
+// timers is what is scheduled.
+func (d *DB) timers(t testing.TB, matchers []Matcher) *found {
 	t.Helper()
+	return d.look(t, d.within(matchers), timers)
+}
+
+// messages is what was enqueued, of an open transaction what it has enqueued itself. Looking there
+// first makes the difference exact: what others commit in between is only outside.
+func (d *DB) messages(t testing.TB, matchers []Matcher) *found {
+	t.Helper()
+	tx := d.within(matchers)
+	if tx == any(d.sql) {
+		return d.look(t, tx, messages)
+	}
 	inside, outside := d.look(t, tx, messages), d.look(t, d.sql, messages)
 	known := map[outbox.Position]bool{}
 	for _, i := range outside.items {

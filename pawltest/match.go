@@ -3,6 +3,7 @@ package pawltest
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -15,6 +16,16 @@ type Matcher struct {
 	want  string
 	fits  func(*item) bool
 	err   error // a mistake in the matcher itself
+	tx    any   // where to look; nil: what is committed
+}
+
+// In has an assertion look at what an open transaction has written: a *sql.Tx, a pgx.Tx, what
+// embeds one, or the transaction that a handler of the inbox is given.
+func In(tx any) Matcher {
+	if tx == nil {
+		return Matcher{err: errors.New("In has no transaction")}
+	}
+	return Matcher{tx: tx, fits: func(*item) bool { return true }}
 }
 
 // Topic fits one topic.
@@ -116,12 +127,14 @@ func differs(i *item, matchers []Matcher) []string {
 
 // describe says what was wanted.
 func describe(matchers []Matcher) string {
-	if len(matchers) == 0 {
-		return ""
+	var all []string
+	for _, m := range matchers {
+		if m.tx == nil {
+			all = append(all, m.field+" "+m.want)
+		}
 	}
-	all := make([]string, len(matchers))
-	for i, m := range matchers {
-		all[i] = m.field + " " + m.want
+	if all == nil {
+		return ""
 	}
 	return " with " + strings.Join(all, ", ")
 }

@@ -52,7 +52,7 @@ func (d *DB) nextDue(ctx context.Context, limit time.Duration) (time.Duration, e
 		}
 	}
 	for _, queue := range d.queues {
-		if err := consider(worker.NextDue(ctx, d.Engine, op.OutboxNextDue{Queue: queue})); err != nil {
+		if err := consider(worker.NextDue(ctx, d.engine, op.OutboxNextDue{Queue: queue})); err != nil {
 			return 0, err
 		}
 	}

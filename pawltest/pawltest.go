@@ -43,12 +43,10 @@ type DB struct {
 	// Pawl is what the program under test uses. Register handlers before the first
 	// drain.
 	*pawl.Pawl
-	// Engine is the door to the database, for what is built on it: leases, a
-	// second pawl.Pawl.
-	Engine engine.DB
 	// Clock is the database's clock. A test can move SQLite's.
 	Clock *Clock
 
+	engine   engine.DB
 	sql      *sql.DB
 	pool     *pgxpool.Pool
 	queries  queries
@@ -78,7 +76,7 @@ func New(t testing.TB, opts ...Options) *DB {
 			t.Errorf("pawltest: close the database: %v", err)
 		}
 	})
-	d := &DB{Engine: db, Clock: clock, sql: db.SQL(), queries: sqliteQueries(engine.Names{Prefix: o.Prefix})}
+	d := &DB{engine: db, Clock: clock, sql: db.SQL(), queries: sqliteQueries(engine.Names{Prefix: o.Prefix})}
 	d.build(t, o)
 	return d
 }
@@ -87,7 +85,7 @@ func New(t testing.TB, opts ...Options) *DB {
 // that was opened for the test, whose tables have these names.
 func On(_ access.Key, t testing.TB, db engine.DB, pool *sql.DB, names engine.Names, o Options) *DB {
 	t.Helper()
-	d := &DB{Engine: db, sql: pool, queries: sqlserverQueries(names)}
+	d := &DB{engine: db, sql: pool, queries: sqlserverQueries(names)}
 	d.Clock = &Clock{t: t, read: func() time.Time { return serverTime(t, db) }}
 	d.build(t, o)
 	return d
@@ -111,10 +109,10 @@ func (d *DB) build(t testing.TB, o Options) {
 	if o.Pawl.Logger == nil {
 		o.Pawl.Logger = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	}
-	if d.Engine.Engine() != "sqlite" {
-		d.Engine = apartDB{d.Engine, o.Pawl.Logger, &sync.Map{}}
+	if d.engine.Engine() != "sqlite" {
+		d.engine = apartDB{d.engine, o.Pawl.Logger, &sync.Map{}}
 	}
-	p, err := pawl.New(d.Engine, o.Pawl)
+	p, err := pawl.New(d.engine, o.Pawl)
 	if err != nil {
 		t.Fatalf("pawltest: %v", err)
 	}

@@ -100,7 +100,7 @@ func TestTransactionsLeftOpen(t *testing.T) {
 					_, err := tx.ExecContext(context.Background(), "SELECT * FROM orders")
 					check(t, err)
 					if d.Pool() == nil || len(begun) == 3 {
-						d.AssertEnqueuedTx(t, look)
+						d.AssertEnqueued(t, pawltest.In(look))
 					}
 				}
 			})

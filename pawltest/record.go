@@ -18,10 +18,10 @@ type Execution struct {
 	Err error
 }
 
-// ErrNoReturn says that a handler ended its goroutine instead of returning, as
+// errNoReturn says that a handler ended its goroutine instead of returning, as
 // FailNow, Fatal and Skip of package testing do: in a handler use Error, and return
 // an error.
-var ErrNoReturn = errors.New("handler ended its goroutine: t.Fatal and its like are for the test's own goroutine")
+var errNoReturn = errors.New("handler ended its goroutine: t.Fatal and its like are for the test's own goroutine")
 
 // recorder notes what handlers did.
 type recorder struct {
@@ -55,7 +55,7 @@ func (r *recorder) take() []Execution {
 func contained(ctx context.Context, next outbox.Handler, m *outbox.Message) error {
 	answer := make(chan error, 1)
 	go func() {
-		err := outbox.Permanent(ErrNoReturn)
+		err := outbox.Permanent(errNoReturn)
 		defer func() {
 			if v := recover(); v != nil {
 				err = &worker.PanicError{Value: v, Stack: debug.Stack()}
