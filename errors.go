@@ -63,22 +63,19 @@ var (
 	// ErrCommitUnknown is returned when the reply to a commit was lost: it may have
 	// happened. Repeating an enqueue with the same message id adds nothing twice.
 	ErrCommitUnknown = engine.ErrCommitUnknown
-	// ErrSerialization and ErrDeadlock are returned when the transaction has to be rolled
-	// back and repeated as a whole.
+	// ErrSerialization is returned when the transaction has to be rolled back and repeated as a
+	// whole. See [Retryable], which also knows deadlocks.
 	ErrSerialization = engine.ErrSerialization
-	ErrDeadlock      = engine.ErrDeadlock
 	// ErrIsolation is returned by calls that need a read committed transaction.
 	ErrIsolation = engine.ErrIsolation
 	// ErrPosition is returned in a transaction of the program after the database was
 	// restored or replaced: roll back and repeat.
 	ErrPosition = engine.ErrPosition
-	// ErrUnreachable, ErrConnLost, ErrNotReady, ErrTimeout and ErrBusy are returned while
-	// a database cannot be used; repeating helps once it can.
-	ErrUnreachable = engine.ErrUnreachable
-	ErrConnLost    = engine.ErrConnLost
-	ErrNotReady    = engine.ErrNotReady
-	ErrTimeout     = engine.ErrTimeout
-	ErrBusy        = engine.ErrBusy
+	// ErrUnavailable is returned while a database cannot be used: it does not answer or not in time, takes no
+	// connections, or the connection broke. Repeating helps once it can.
+	ErrUnavailable = engine.ErrUnavailable
+	// ErrBusy is returned when a lock was not granted in time.
+	ErrBusy = engine.ErrBusy
 	// ErrReadOnly is returned for writes on a standby or a read-only file.
 	ErrReadOnly = engine.ErrReadOnly
 	// ErrMoved is returned for writes to a store that was moved, or is being moved, to another

@@ -429,7 +429,7 @@ func TestSeveralHostsAreNamed(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		err = db.CheckSchema(t.Context())
-		if err == nil || !errors.Is(err, pawl.ErrNotReady) || strings.Contains(err.Error(), "secret7") || !strings.Contains(err.Error(), "127.0.0.1:1") || !strings.Contains(err.Error(), "127.0.0.1:2") {
+		if err == nil || !errors.Is(err, engine.ErrNotReady) || strings.Contains(err.Error(), "secret7") || !strings.Contains(err.Error(), "127.0.0.1:1") || !strings.Contains(err.Error(), "127.0.0.1:2") {
 			t.Errorf("%s: %v", name, err)
 		}
 		_ = db.Close()

@@ -35,13 +35,11 @@ type Observer struct {
 
 // Attempt is one handling of a message, and what became of it.
 type Attempt struct {
-	Queue, Topic string
+	*outbox.Message // as it was claimed: RetryCount is how many attempts failed before
 	// Outcome is what became of it: "acked", "failed" for good, "retried", "snoozed" by its handler,
 	// "unhandled" without a handler here, "paused", "released" by a worker that stops, "lost" with its
 	// lease, "settled" by its handler, or "expired".
 	Outcome string
-	// Retry is how many attempts failed before.
-	Retry int
 	// Waited is how long it was claimable before it was handled, by this process's clock
 	// against the database's; 0 unless this is the first attempt.
 	Waited time.Duration
@@ -49,10 +47,6 @@ type Attempt struct {
 	// ran; zero if it did not start.
 	Began time.Time
 	Took  time.Duration
-	// Scheduled is true for messages that had a due time.
-	Scheduled bool
-	// Message is the message.
-	Message *outbox.Message
 }
 
 // Observe registers an observer of what the components of this process do. Call it before
@@ -72,9 +66,7 @@ func attempts(some []worker.Attempt) []Attempt {
 	all := make([]Attempt, len(some))
 	for i, a := range some {
 		m, _ := a.Body.(*outbox.Message)
-		all[i] = Attempt{
-			Queue: a.Queue, Topic: a.Topic, Outcome: a.Outcome.String(), Retry: a.Retry, Waited: a.Waited, Began: a.Began, Took: a.Took, Scheduled: a.Scheduled, Message: m,
-		}
+		all[i] = Attempt{Message: m, Outcome: a.Outcome.String(), Waited: a.Waited, Began: a.Began, Took: a.Took}
 	}
 	return all
 }

@@ -77,13 +77,15 @@ type Pawl struct {
 // messages is the outbox with what is Pawl's own of it.
 type messages interface {
 	queue.Queue[outbox.Message, outbox.MessageID]
-	Handlers
+	Handle(topic string, h outbox.Handler, opts ...outbox.HandlerOptions)
+	HandleBatch(topic string, h outbox.BatchHandler, batch outbox.BatchOptions, opts ...outbox.HandlerOptions)
 	middleware
 }
 
 // deliveries is the inbox with what is Pawl's own of it.
 type deliveries interface {
-	InboxHandlers
+	HandleInbox(topic string, h func(ctx context.Context, m *inbox.Message) error, opts ...outbox.HandlerOptions)
+	HandleInboxTx(topic string, h func(ctx context.Context, tx Tx, m *inbox.Message) error, opts ...outbox.HandlerOptions)
 	middleware
 	Component() *worker.Component
 }

@@ -252,16 +252,10 @@ type Received[T any] struct {
 	Body T
 }
 
-// Handlers takes the handlers of topics: a *Pawl, a fleet.Fleet for all its databases, or an
-// outbox.Outbox.
+// Handlers takes the handlers of topics: a *Pawl, or a *fleet.Fleet for all its databases.
 type Handlers interface {
 	Handle(topic string, h outbox.Handler, opts ...outbox.HandlerOptions)
 	HandleBatch(topic string, h outbox.BatchHandler, batch outbox.BatchOptions, opts ...outbox.HandlerOptions)
-}
-
-// InboxHandlers takes the handlers of the inbox's topics: a *Pawl, or a fleet.Fleet for all
-// its databases.
-type InboxHandlers interface {
 	HandleInbox(topic string, h func(ctx context.Context, m *inbox.Message) error, opts ...outbox.HandlerOptions)
 	HandleInboxTx(topic string, h func(ctx context.Context, tx Tx, m *inbox.Message) error, opts ...outbox.HandlerOptions)
 }
@@ -322,7 +316,7 @@ func (t *Topic[T]) HandleBatch(on Handlers, h func(ctx context.Context, batch []
 // HandleInbox registers the handler of the topic's messages in the inbox, outside a
 // transaction; see Pawl.HandleInbox. A payload that cannot be decoded is a failed attempt,
 // without a call of h; see TopicOptions.UndecodableFails.
-func (t *Topic[T]) HandleInbox(on InboxHandlers, h func(ctx context.Context, r *Received[T]) error, opts ...outbox.HandlerOptions) {
+func (t *Topic[T]) HandleInbox(on Handlers, h func(ctx context.Context, r *Received[T]) error, opts ...outbox.HandlerOptions) {
 	if h == nil {
 		on.HandleInbox(t.name, nil, opts...)
 		return
@@ -340,7 +334,7 @@ func (t *Topic[T]) HandleInbox(on InboxHandlers, h func(ctx context.Context, r *
 
 // HandleInboxTx is HandleInbox for a handler in a transaction: what it writes through tx
 // takes effect exactly once; see Pawl.HandleInboxTx.
-func (t *Topic[T]) HandleInboxTx(on InboxHandlers, h func(ctx context.Context, tx Tx, r *Received[T]) error, opts ...outbox.HandlerOptions) {
+func (t *Topic[T]) HandleInboxTx(on Handlers, h func(ctx context.Context, tx Tx, r *Received[T]) error, opts ...outbox.HandlerOptions) {
 	if h == nil {
 		on.HandleInboxTx(t.name, nil, opts...)
 		return

@@ -30,7 +30,7 @@
 // that wrap around, empty parts, steps that are larger than their field (*/90
 // minutes would fire every hour), the "?" of Quartz (which counts weekdays from
 // 1, so its expressions would fire on other days here), expressions that never
-// fire such as 30 February, and what is longer than MaxLength.
+// fire such as 30 February, and what is longer than 256 bytes.
 //
 // # When clocks change
 //
@@ -46,13 +46,14 @@
 // hour or the whole day that Samoa skipped, fire once together.
 package cron
 
-import "time"
+import (
+	"time"
 
-// MaxLength is how many bytes an expression may have.
-const MaxLength = 256
+	"github.com/bravellian/pawl/internal/access"
+)
 
-// MinEvery is the shortest duration that @every takes.
-const MinEvery = time.Second
+// minEvery is the shortest duration that @every takes.
+const minEvery = time.Second
 
 // Schedule is a parsed expression. It does not change, is safe for concurrent
 // use, and holds no zone. The zero Schedule never fires.
@@ -69,8 +70,8 @@ type Schedule struct {
 }
 
 // Every returns the distance of an @every schedule, whose times count from any
-// other; 0 for all others, whose times are the clock's.
-func (s *Schedule) Every() time.Duration { return s.every }
+// other; 0 for all others, whose times are the clock's. Programs cannot name its parameter.
+func (s *Schedule) Every(access.Key) time.Duration { return s.every }
 
 // String returns the expression as it was given to Parse.
 func (s *Schedule) String() string { return s.expr }

@@ -1,15 +1,12 @@
 package cron
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"time"
-)
 
-// ErrSyntax is what errors.Is finds in every refused expression; errors.As
-// with *ParseError tells where and why.
-var ErrSyntax = errors.New("invalid cron expression")
+	"github.com/bravellian/pawl/internal/limits"
+)
 
 // ParseError says where an expression was refused and why.
 type ParseError struct {
@@ -21,13 +18,10 @@ type ParseError struct {
 // Error names the field, the reason and the position, and quotes nothing.
 func (e *ParseError) Error() string {
 	if e.Field == "" {
-		return fmt.Sprintf("%v: %s (at byte %d)", ErrSyntax, e.Reason, e.Pos)
+		return fmt.Sprintf("invalid cron expression: %s (at byte %d)", e.Reason, e.Pos)
 	}
-	return fmt.Sprintf("%v: %s: %s (at byte %d)", ErrSyntax, e.Field, e.Reason, e.Pos)
+	return fmt.Sprintf("invalid cron expression: %s: %s (at byte %d)", e.Field, e.Reason, e.Pos)
 }
-
-// Unwrap returns ErrSyntax.
-func (e *ParseError) Unwrap() error { return ErrSyntax }
 
 func fault(field string, pos int, format string, args ...any) error {
 	return &ParseError{Field: field, Pos: pos, Reason: fmt.Sprintf(format, args...)}
@@ -36,8 +30,8 @@ func fault(field string, pos int, format string, args ...any) error {
 // Parse reads an expression. Every expression that it accepts fires: what never
 // can, such as 30 February, is refused here and not when nobody looks (D-80).
 func Parse(expr string) (*Schedule, error) {
-	if len(expr) > MaxLength {
-		return nil, fault("", MaxLength, "longer than %d bytes", MaxLength)
+	if len(expr) > limits.Schedule {
+		return nil, fault("", limits.Schedule, "longer than %d bytes", limits.Schedule)
 	}
 	s := &Schedule{expr: expr}
 	if err := s.parse(split(expr)); err != nil {
@@ -95,8 +89,8 @@ func (s *Schedule) parseEvery(words []word) error {
 	switch {
 	case err != nil:
 		return fault("@every", words[1].pos, "not a duration such as 90s or 1h30m")
-	case d < MinEvery:
-		return fault("@every", words[1].pos, "shorter than %v", MinEvery)
+	case d < minEvery:
+		return fault("@every", words[1].pos, "shorter than %v", minEvery)
 	}
 	s.every = d
 	return nil

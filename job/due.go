@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/cron"
+	"github.com/bravellian/pawl/internal/access"
 )
 
 var errNever = errors.New("never fires in its zone")
@@ -59,9 +60,9 @@ func (o *overdue) skipAhead(s *cron.Schedule, zone *time.Location, from, now tim
 		since := now.Add(-back)
 		whole := since.Before(from)
 		if whole {
-			since = from.Add(-max(s.Every(), time.Nanosecond))
-		} else if s.Every() > 0 {
-			since = lastMultiple(from, since, s.Every())
+			since = from.Add(-max(s.Every(access.Key{}), time.Nanosecond))
+		} else if s.Every(access.Key{}) > 0 {
+			since = lastMultiple(from, since, s.Every(access.Key{}))
 		}
 		near := overdue{}
 		t, ok := s.Next(since, zone)
@@ -95,7 +96,7 @@ func (o *overdue) decide(policy Misfire, limit int, shift time.Duration, now tim
 		runs = runs[len(runs)-min(limit, len(runs)):]
 	case RunNone:
 		runs = runs[len(runs)-1:]
-		if now.Sub(runs[0].Add(shift)) > MisfireGrace {
+		if now.Sub(runs[0].Add(shift)) > misfireGrace {
 			runs = nil
 		}
 	default:

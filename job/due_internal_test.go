@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/cron"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/limits"
 )
@@ -101,7 +102,7 @@ func TestLookLeaps(t *testing.T) {
 		got := overdueTimes(s, time.UTC, first, now, c.keep)
 		// The walk begins a little before what is kept, at a time of the schedule.
 		var since time.Time
-		if every := s.Every(); every > 0 {
+		if every := s.Every(access.Key{}); every > 0 {
 			d := now.Sub(first) - 2000*every
 			since = first.Add(d - d%every)
 		} else if c.expr == "* * 1 * *" {
@@ -139,7 +140,7 @@ func TestLookFromAnywhere(t *testing.T) {
 			if !o.next.After(now) || o.ends || o.count == 0 || len(o.latest) == 0 || o.latest[len(o.latest)-1].After(now) {
 				t.Errorf("%s from %v: %d, next %v", expr, first, o.count, o.next)
 			}
-			if s.Every() == 0 {
+			if s.Every(access.Key{}) == 0 {
 				if next, _ := s.Next(now, time.UTC); !o.next.Equal(next) {
 					t.Errorf("%s from %v: next %v, want %v", expr, first, o.next, next)
 				}
@@ -168,14 +169,14 @@ func TestDecide(t *testing.T) {
 	first := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 	s := parsed(t, "0 * * * *")
 	for n := 1; n <= 12; n++ {
-		for _, late := range []time.Duration{0, MisfireGrace, MisfireGrace + 1, 59 * time.Minute} {
+		for _, late := range []time.Duration{0, misfireGrace, misfireGrace + 1, 59 * time.Minute} {
 			for _, shift := range []time.Duration{0, 3 * time.Hour} {
 				for _, limit := range []int{1, 5, 12, 1000} {
 					last := first.Add(time.Duration(n-1) * time.Hour)
 					now := last.Add(shift + late)
 					o := overdueTimes(s, time.UTC, first, now.Add(-shift), limit)
 					inTime := 0
-					if late <= MisfireGrace {
+					if late <= misfireGrace {
 						inTime = 1
 					}
 					for policy, runs := range map[Misfire]int{RunOnce: 1, RunNone: inTime, RunAll: min(n, limit), Misfire("unknown 9"): 1} {

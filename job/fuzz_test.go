@@ -6,8 +6,10 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/cron"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/worker"
@@ -46,7 +48,7 @@ func FuzzPut(f *testing.F) {
 		if gone != nil || info.Schedule != schedule || info.Zone != zone && (zone != "" || info.Zone != "UTC") || !utf8.ValidString(info.Schedule+info.Zone) {
 			t.Fatalf("stored %q in %q as %+v, %v", schedule, zone, info, gone)
 		}
-		if len(schedule) > cron.MaxLength || !info.NextRun.After(start.Add(-time.Second)) {
+		if len(schedule) > limits.Schedule || !info.NextRun.After(start.Add(-time.Second)) {
 			t.Fatalf("next at %v", info.NextRun)
 		}
 		followed(t, db, jobs, info)
@@ -59,11 +61,12 @@ func FuzzPut(f *testing.F) {
 // refused insists on a reason that says whose fault it is.
 func refused(t *testing.T, schedule, zone string, err error) {
 	t.Helper()
-	var fault *job.ScheduleError
+	var fault pawl.InvalidError
+	var syntax *cron.ParseError
 	if !errors.As(err, &fault) || !errors.Is(err, engine.ErrInvalid) || fault.Error() == "" {
 		t.Fatalf("refused with %v", err)
 	}
-	if _, parse := cron.Parse(schedule); (parse != nil) != errors.Is(err, cron.ErrSyntax) {
+	if _, parse := cron.Parse(schedule); (parse != nil) != errors.As(err, &syntax) {
 		t.Fatalf("refused with %v, cron says %v", err, parse)
 	}
 	if _, _, explain := job.Explain(schedule, zone, time.Now(), 1); explain == nil {

@@ -38,14 +38,14 @@ const (
 	// RunOnce makes one run, for the latest of the missed times.
 	RunOnce Misfire = "once"
 	// RunNone makes none: the job goes on at its next time. A time counts as
-	// missed if it is more than MisfireGrace ago.
+	// missed if it is more than a minute ago.
 	RunNone Misfire = "none"
 	// RunAll makes a run for each, up to Job.MisfireLimit: the latest ones.
 	RunAll Misfire = "all"
 )
 
-// MisfireGrace is how late a run under RunNone may still be made.
-const MisfireGrace = time.Minute
+// misfireGrace is how late a run under RunNone may still be made.
+const misfireGrace = time.Minute
 
 // Overlap says whether a run is made while the last one is not over.
 type Overlap string
@@ -142,35 +142,20 @@ func (j *Job) shift() time.Duration {
 func plan(schedule, zone string) (*cron.Schedule, *time.Location, error) {
 	s, err := cron.Parse(schedule)
 	if err != nil {
-		return nil, nil, &ScheduleError{Field: "schedule", Err: err}
+		return nil, nil, engine.InvalidBecause("schedule", err)
 	}
 	if zone == "Local" { // it differs between processes
-		return nil, nil, &ScheduleError{Field: "zone", Err: errors.New(`"Local" is another zone on every machine`)}
+		return nil, nil, engine.InvalidBecause("zone", errors.New(`"Local" is another zone on every machine`))
 	}
 	if len(zone) > limits.Zone { // it would be part of a path, and of an error
-		return nil, nil, &ScheduleError{Field: "zone", Err: fmt.Errorf("more than %d characters", limits.Zone)}
+		return nil, nil, engine.InvalidBecause("zone", fmt.Errorf("more than %d characters", limits.Zone))
 	}
 	loc, err := time.LoadLocation(zone)
 	if err != nil {
-		return nil, nil, &ScheduleError{Field: "zone", Err: err}
+		return nil, nil, engine.InvalidBecause("zone", err)
 	}
 	return s, loc, nil
 }
-
-// ScheduleError says what is wrong with a job's schedule or zone. errors.Is finds
-// pawl.ErrInvalid and, for a schedule, cron.ErrSyntax in it.
-type ScheduleError struct {
-	Field string // "schedule" or "zone"
-	Err   error
-}
-
-// Error names the field and the reason.
-func (e *ScheduleError) Error() string {
-	return fmt.Sprintf("%v: %s: %v", engine.ErrInvalid, e.Field, e.Err)
-}
-
-// Unwrap returns pawl.ErrInvalid and the fault.
-func (e *ScheduleError) Unwrap() []error { return []error{engine.ErrInvalid, e.Err} }
 
 // Options configure jobs. The zero value is right for most programs.
 type Options struct {

@@ -23,7 +23,7 @@ import (
 // disabled job stays disabled. Changes by this and the methods below are recorded in the audit
 // trail; see admin.WithActor.
 //
-// Errors: pawl.ErrInvalid, with cron.ErrSyntax for a schedule that cannot be
+// Errors: pawl.ErrInvalid, with a *cron.ParseError for a schedule that cannot be
 // read, that never fires, or is too long; nothing was stored then.
 func (j *Jobs) Put(ctx context.Context, jb Job) error {
 	if err := jb.check(); err != nil {
@@ -71,7 +71,7 @@ func (j *Jobs) storing(jb *Job, owner string, now time.Time) (*storing, error) {
 	}
 	next, ok := schedule.Next(now, zone)
 	if !ok {
-		return nil, &ScheduleError{Field: "schedule", Err: errNever}
+		return nil, engine.InvalidBecause("schedule", errNever)
 	}
 	b, err := j.template(jb, owner)
 	if err != nil {
@@ -182,7 +182,7 @@ func (j *Jobs) SetEnabled(ctx context.Context, name string, enabled bool) error 
 			}
 			next, ok := schedule.Next(info.now, zone)
 			if !ok {
-				return &ScheduleError{Field: "schedule", Err: errNever}
+				return engine.InvalidBecause("schedule", errNever)
 			}
 			change = op.JobEnable{Name: name, Version: info.version, NextTime: next, DueAt: next.Add(info.shift()), Note: note}
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/cron"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/limits"
@@ -138,7 +139,7 @@ func testPutSchedules(t *testing.T, e dbtest.Engine) {
 		{"@every 0.5s", "", "schedule", true},
 		{"@reboot", "", "schedule", true},
 		{"\x00 * * * *", "", "schedule", true},
-		{"0 " + strings.Repeat("0,", cron.MaxLength/2) + "0 * * *", "", "schedule", true},
+		{"0 " + strings.Repeat("0,", limits.Schedule/2) + "0 * * *", "", "schedule", true},
 		{"@daily", "Local", "zone", false},
 		{"@daily", "Mars/Olympus", "zone", false},
 		{"@daily", "../etc/passwd", "zone", false},
@@ -149,8 +150,9 @@ func testPutSchedules(t *testing.T, e dbtest.Engine) {
 		jb := f.hourly()
 		jb.Schedule, jb.Zone = c.schedule, c.zone
 		err := f.Put(t.Context(), jb)
-		var fault *job.ScheduleError
-		if !errors.Is(err, engine.ErrInvalid) || !errors.As(err, &fault) || fault.Field != c.field || errors.Is(err, cron.ErrSyntax) != c.syntax {
+		var fault pawl.InvalidError
+		var syntax *cron.ParseError
+		if !errors.Is(err, engine.ErrInvalid) || !errors.As(err, &fault) || fault.Field() != c.field || errors.As(err, &syntax) != c.syntax {
 			t.Errorf("%q in %q: got %v", c.schedule, c.zone, err)
 		}
 	}

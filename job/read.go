@@ -150,7 +150,7 @@ func Explain(schedule, zone string, after time.Time, n int) (words string, times
 	}
 	t, ok := s.Next(after, loc)
 	if !ok {
-		return "", nil, &ScheduleError{Field: "schedule", Err: errNever}
+		return "", nil, engine.InvalidBecause("schedule", errNever)
 	}
 	for ; ok && len(times) < n; t, ok = s.Next(t, loc) {
 		times = append(times, t.In(loc))

@@ -91,7 +91,7 @@ func (j *Joins) fanOutOnce(ctx context.Context, tx outbox.Tx, s Spec, messages [
 func (j *Joins) prepareFan(ctx context.Context, tx outbox.Tx, wr *writes, id ID, messages []outbox.Message, w Wait) (Fan, *engine.Call, error) {
 	n := len(messages)
 	var wait []outbox.Message
-	if !w.IsZero() {
+	if !w.isZero() {
 		m, err := j.waitMessage(id, w)
 		if err != nil {
 			return Fan{}, nil, err

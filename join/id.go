@@ -27,7 +27,7 @@ func ParseID(s string) (ID, error) {
 // String returns the id as a lower-case hyphenated UUID.
 func (id ID) String() string { return uuid.UUID(id).String() }
 
-// IsZero reports whether the id is unset.
+// isZero reports whether the id is unset.
 func (id ID) IsZero() bool { return id == ID{} }
 
 // MarshalText encodes the id as String does.

@@ -32,8 +32,8 @@ type Wait struct {
 	ID outbox.MessageID
 }
 
-// IsZero reports whether the wait would do nothing at all.
-func (w *Wait) IsZero() bool {
+// isZero reports whether the wait would do nothing at all.
+func (w *Wait) isZero() bool {
 	return w.OnComplete.Topic == "" && w.OnFail.Topic == "" && !w.AllowFailures
 }
 

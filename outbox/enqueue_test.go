@@ -434,7 +434,7 @@ func TestEnqueueInitialState(t *testing.T) { dbtest.Each(t, testEnqueueInitialSt
 func testEnqueueInitialState(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	got := f.status(f.enqueue(outbox.Message{}), outbox.Ready)
-	if got.RetryCount != 0 || got.IsProcessed() || !got.LockedUntil.IsZero() || got.Owner != (outbox.OwnerToken{}) || got.LastError != "" || !got.ProcessedAt.IsZero() {
+	if got.RetryCount != 0 || got.Status == outbox.Done || !got.LockedUntil.IsZero() || got.Owner != (outbox.OwnerToken{}) || got.LastError != "" || !got.ProcessedAt.IsZero() {
 		t.Fatalf("a new message is %+v", got)
 	}
 }

@@ -68,8 +68,8 @@ type Limit struct {
 	Burst int `json:"burst,omitempty"`
 }
 
-// ErrDuplicateHandler is returned when two handlers were registered for one topic.
-var ErrDuplicateHandler = errors.New("duplicate handler")
+// errDuplicateHandler is returned by Run when two handlers were registered for one topic.
+var errDuplicateHandler = errors.New("duplicate handler")
 
 // registry has the handlers by topic.
 type registry struct {
@@ -118,7 +118,7 @@ func (r *registry) add(topic string, err error, build func() route) {
 		return
 	}
 	if _, taken := r.topics[topic]; taken {
-		r.errs = append(r.errs, fmt.Errorf("%w for topic %q", ErrDuplicateHandler, topic))
+		r.errs = append(r.errs, fmt.Errorf("%w for topic %q", errDuplicateHandler, topic))
 		return
 	}
 	if r.topics == nil {

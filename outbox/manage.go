@@ -47,9 +47,6 @@ type Info struct {
 	UniqueUntil time.Time `json:"unique_until,omitzero"`
 }
 
-// IsProcessed reports whether the message was handled.
-func (i *Info) IsProcessed() bool { return i.Status == Done }
-
 // ErrNotFound is returned when there is no such message, or it was deleted.
 var ErrNotFound = errors.New("message not found")
 

@@ -24,7 +24,7 @@ func testAck(t *testing.T, e dbtest.Engine) {
 	f.touched(2)(f.WorkQueue("").Ack(f.ctx(), owner, msgs[0].Position, msgs[2].Position))
 	for _, i := range []int{0, 2} {
 		got := f.status(msgs[i].Position, outbox.Done)
-		if !got.IsProcessed() || got.ProcessedBy != "worker-7" || got.ProcessedAt.Before(got.CreatedAt) || !got.LockedUntil.IsZero() {
+		if got.Status != outbox.Done || got.ProcessedBy != "worker-7" || got.ProcessedAt.Before(got.CreatedAt) || !got.LockedUntil.IsZero() {
 			t.Fatalf("acked message is %+v", got)
 		}
 	}
@@ -136,7 +136,7 @@ func testFail(t *testing.T, e dbtest.Engine) {
 	owner, msgs := f.claimExactly(3)
 	f.touched(1)(f.WorkQueue("").Fail(f.ctx(), owner, errors.New("no such customer"), msgs[1].Position))
 	got := f.status(msgs[1].Position, outbox.Failed)
-	if got.LastError != "no such customer" || !got.LockedUntil.IsZero() || got.IsProcessed() {
+	if got.LastError != "no such customer" || !got.LockedUntil.IsZero() || got.Status == outbox.Done {
 		t.Fatalf("failed message is %+v", got)
 	}
 	f.touched(0)(f.WorkQueue("").Ack(f.ctx(), owner, msgs[1].Position))

@@ -77,7 +77,7 @@ func testViewStates(t *testing.T, e dbtest.Engine) {
 		got := f.get(s.id)
 		want := shown{
 			id: got.Position, topic: got.Topic, payload: string(got.Payload), mid: got.ID.String(), status: slices.Index(stored, got.Status), retries: got.RetryCount,
-			processed: got.IsProcessed(), lastError: nullable(got.LastError), correlation: nullable(got.CorrelationID),
+			processed: got.Status == outbox.Done, lastError: nullable(got.LastError), correlation: nullable(got.CorrelationID),
 		}
 		if (got.Owner != outbox.OwnerToken{}) {
 			want.owner = nullable(got.Owner.String())

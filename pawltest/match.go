@@ -19,7 +19,7 @@ type Matcher struct {
 	tx    any   // where to look; nil: what is committed
 }
 
-// In has an assertion look at what an open transaction has written: a *sql.Tx, a pgx.Tx, what
+// In has an assertion read what an open transaction has written: a *sql.Tx, a pgx.Tx, what
 // embeds one, or the transaction that a handler of the inbox is given.
 func In(tx any) Matcher {
 	if tx == nil {

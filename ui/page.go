@@ -121,7 +121,7 @@ func statusOf(err error) int {
 		return http.StatusNotFound
 	case errors.Is(err, pawl.ErrInvalid):
 		return http.StatusBadRequest
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, pawl.ErrUnreachable):
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, pawl.ErrUnavailable):
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusInternalServerError

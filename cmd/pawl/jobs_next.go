@@ -8,9 +8,11 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/cmd/pawl/internal/input"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/cron"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/job"
 )
 
@@ -99,9 +101,9 @@ type scheduleError struct {
 
 // Error names the field; that it is invalid goes without saying.
 func (e *scheduleError) Error() string {
-	var field *job.ScheduleError
+	var field pawl.InvalidError
 	if errors.As(e.err, &field) {
-		return field.Field + ": " + field.Err.Error()
+		return field.Field() + ": " + field.Reason()
 	}
 	return e.err.Error()
 }
@@ -112,7 +114,7 @@ func (e *scheduleError) Unwrap() error { return e.err }
 // is known and not far away.
 func (e *scheduleError) picture() string {
 	var at *cron.ParseError
-	if !errors.As(e.err, &at) || len(e.schedule) > cron.MaxLength {
+	if !errors.As(e.err, &at) || len(e.schedule) > limits.Schedule {
 		return ""
 	}
 	before := terminal.Clean(e.schedule[:min(at.Pos, len(e.schedule))])

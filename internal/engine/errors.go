@@ -34,12 +34,15 @@ var (
 	ErrIsolation = errors.New("isolation level not supported")
 	// ErrBusy: a lock was not granted in time.
 	ErrBusy = errors.New("database busy")
+	// ErrUnavailable is what ErrTimeout, ErrConnLost and ErrUnreachable are for programs: no fault of
+	// theirs, and repeating helps once the database can be used.
+	ErrUnavailable = errors.New("database unavailable")
 	// ErrTimeout: a statement exceeded its deadline.
-	ErrTimeout = errors.New("statement deadline exceeded")
+	ErrTimeout error = unavailable("statement deadline exceeded")
 	// ErrConnLost: the connection broke; nothing of the call took effect.
-	ErrConnLost = errors.New("connection lost")
+	ErrConnLost error = unavailable("connection lost")
 	// ErrUnreachable: no connection could be made.
-	ErrUnreachable = errors.New("database unreachable")
+	ErrUnreachable error = unavailable("database unreachable")
 	// ErrCommitUnknown: the connection died or the context ended while the
 	// commit was under way; it may or may not have happened (D-4).
 	ErrCommitUnknown = errors.New("commit outcome unknown")
@@ -71,6 +74,11 @@ var (
 	// ErrClosed: the database was closed.
 	ErrClosed = errors.New("database closed")
 )
+
+type unavailable string
+
+func (u unavailable) Error() string      { return string(u) }
+func (unavailable) Is(target error) bool { return target == ErrUnavailable }
 
 type noPrimary struct{}
 

@@ -17,6 +17,7 @@ type InvalidError struct {
 	field  string
 	limit  int
 	reason string
+	cause  error // nil: the reason is all
 }
 
 // Field returns the name of the field or option.
@@ -33,8 +34,13 @@ func (e *InvalidError) Error() string {
 	return fmt.Sprintf("%v: %s: %s", ErrInvalid, e.field, e.reason)
 }
 
-// Unwrap returns ErrInvalid.
-func (e *InvalidError) Unwrap() error { return ErrInvalid }
+// Unwrap returns ErrInvalid and the cause.
+func (e *InvalidError) Unwrap() []error { return []error{ErrInvalid, e.cause} }
+
+// InvalidBecause returns the error of a field that another error says what is wrong with.
+func InvalidBecause(field string, cause error) error {
+	return &InvalidError{field: field, reason: cause.Error(), cause: cause}
+}
 
 // Invalid returns the error of a field. Durations are in ASCII, as in the words of SQL's routines:
 // the encoding of a database may lack the sign.

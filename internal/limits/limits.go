@@ -37,6 +37,7 @@ const TimerKey = 255
 const (
 	JobName  = 255            // characters
 	JobOwner = 200            // characters
+	Schedule = 256            // bytes, of a cron expression
 	Misfires = 1000           // runs that are caught up
 	Spread   = 24 * time.Hour // of the runs of a schedule
 )

@@ -13,6 +13,7 @@ import (
 	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/ThreeDotsLabs/watermill/message/router/middleware"
 
+	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/sink/watermill"
@@ -221,7 +222,10 @@ func TestForwardStops(t *testing.T) {
 }
 
 // registered keeps what Forward registers.
-type registered struct{ opts []outbox.HandlerOptions }
+type registered struct {
+	pawl.Handlers
+	opts []outbox.HandlerOptions
+}
 
 func (r *registered) Handle(string, outbox.Handler, ...outbox.HandlerOptions) {}
 

@@ -201,7 +201,7 @@ func TestNamesOfPrivateAddresses(t *testing.T) {
 		id := p.enqueue(outbox.Message{Topic: "t"})
 		p.run()
 		i := p.info(id)
-		if arrived := len(r.all()) > 0; arrived != tt.arrives || i.IsProcessed() != tt.arrives || !tt.arrives && i.RetryCount != 1 {
+		if arrived := len(r.all()) > 0; arrived != tt.arrives || (i.Status == outbox.Done) != tt.arrives || !tt.arrives && i.RetryCount != 1 {
 			t.Errorf("%v: arrived %v, %s, %q", tt.allow, arrived, i.Status, i.LastError)
 		}
 		if err := p.attempt("t"); errors.Is(err, ErrRefusedAddress) == tt.arrives {

@@ -64,17 +64,24 @@ type messages interface {
 	AddHeaders(f func(ctx context.Context, m *outbox.Message) map[string]string)
 }
 
+// noInbox makes an outbox alone what takes handlers.
+type noInbox interface {
+	HandleInbox(topic string, h func(ctx context.Context, m *inbox.Message) error, opts ...outbox.HandlerOptions)
+	HandleInboxTx(topic string, h func(ctx context.Context, tx outbox.Tx, m *inbox.Message) error, opts ...outbox.HandlerOptions)
+}
+
 // Outbox is an outbox.
 type Outbox struct {
 	*outbox.Outbox
 	messages
+	noInbox
 	part *component
 }
 
 // NewOutbox returns the outbox of a database.
 func NewOutbox(db engine.DB, opts worker.Options) *Outbox {
 	o, m := outbox.New(access.Key{}, db, opts)
-	return &Outbox{o, m, &component{Component: m.Component(), db: db, log: engine.Logger(opts.Logger), ends: opts.StopWhenEmpty}}
+	return &Outbox{o, m, nil, &component{Component: m.Component(), db: db, log: engine.Logger(opts.Logger), ends: opts.StopWhenEmpty}}
 }
 
 // Run works until ctx ends, or nothing is left.

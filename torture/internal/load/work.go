@@ -72,7 +72,7 @@ func (p *process) settled(all []pawl.Attempt) {
 	for _, a := range all {
 		detail := map[string]string{"acked": history.Done, "failed": history.GivenUp, "retried": history.Retry}[a.Outcome]
 		if a.Message != nil && detail != "" {
-			p.ended(history.Event{Op: history.Settled, Message: a.Message.ID.String(), Topic: a.Message.Topic, Attempt: a.Retry + 1, Detail: detail}, history.OK)
+			p.ended(history.Event{Op: history.Settled, Message: a.Message.ID.String(), Topic: a.Message.Topic, Attempt: a.RetryCount + 1, Detail: detail}, history.OK)
 		}
 	}
 }

@@ -760,7 +760,7 @@ func (m *model) compareInfo(rt *rapid.T, i *outbox.Info) {
 	}
 	leased := k.status == outbox.InProgress
 	switch {
-	case i.ID != k.msg.ID || !sameMessage(&k.msg, &i.Message), i.Status != k.status, i.IsProcessed() != (k.status == outbox.Done),
+	case i.ID != k.msg.ID || !sameMessage(&k.msg, &i.Message), i.Status != k.status, i.Status == outbox.Done != (k.status == outbox.Done),
 		i.RetryCount != k.retry, i.LastError != k.lastError, i.Redrives != k.redrives, i.ProcessedBy != by,
 		i.ProcessedAt.IsZero() == (k.status == outbox.Done), i.LockedUntil.IsZero() == leased, (i.Owner != outbox.OwnerToken{}) != leased,
 		leased && i.Owner != k.owner:
