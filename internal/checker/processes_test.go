@@ -70,7 +70,7 @@ func TestLimitTooLow(t *testing.T) {
 				t.Errorf("%v, want %q", got, text)
 			}
 		}
-		_, err := f.Admin.SetLimit(t.Context(), admin.Topic, "mail", admin.Limits{Rate: 1, Period: time.Hour}, "")
+		_, err := f.Admin.SetLimit(t.Context(), admin.Topic, "mail", outbox.Limit{Rate: 1, Period: time.Hour}, "")
 		f.check(err)
 		for range 4 {
 			f.enqueue(outbox.Message{Topic: "mail"})

@@ -182,6 +182,18 @@ func TestReadOnlyFile(t *testing.T) {
 	}
 }
 
+// D-613: what keeps this process from writing is said, and nothing where it can.
+func TestCheckWrites(t *testing.T) {
+	db, path := migrated(t)
+	if found, err := db.CheckWrites(t.Context()); len(found) > 0 || err != nil {
+		t.Errorf("%v, %v", found, err)
+	}
+	only := open(t, "file:"+path+"?_pragma=query_only(1)")
+	if found, err := only.CheckWrites(t.Context()); len(found) != 1 || !strings.Contains(found[0].Summary, "query_only") || err != nil {
+		t.Errorf("%v, %v", found, err)
+	}
+}
+
 // D-4: a caller whose context ends while it waits for the write lock returns, and nothing of
 // its call happens, whoever shares its transaction.
 func TestGivingUpOnTheWriteLock(t *testing.T) {
