@@ -96,7 +96,7 @@ func (r *run) rules() []rule {
 	return []rule{
 		r.historyRule(), r.lostRule(), r.phantomRule(), r.orderRule(), r.exclusiveRule(), r.limitRule(), r.doneRule(), r.terminalRule(),
 		r.joinRule(), r.inboxRule(), r.leaseRule(), r.guardRule(), {name: checkHistories, event: func(*step) {}, end: func() {}}, r.jobRule(), r.timerRule(),
-		r.expiryRule(), r.uniqueRule(), r.waitRule(), r.attemptRule(), r.drainedRule(),
+		r.expiryRule(), r.uniqueRule(), r.waitRule(), r.attemptRule(), r.drainedRule(), r.countersRule(),
 	}
 }
 

@@ -53,6 +53,9 @@ type Final struct {
 	Joins  []Join
 	Timers []Timer // those still scheduled
 
+	// Counted is how many messages the workers' counters have as done; nil: they were not read.
+	Counted *int64
+
 	// Limits are how many messages of a topic may be claimed at once: the greatest that
 	// was set in the run.
 	Limits map[string]int

@@ -17,6 +17,7 @@ type taped struct {
 	runs    []Run
 	final   Final
 	rnd     *rand.Rand
+	twice   int64 // how many messages are counted twice
 }
 
 func record(seed uint64) *taped {
@@ -81,6 +82,13 @@ func (t *taped) stopped(process string) bool {
 func (t *taped) check(tt *testing.T) *Report {
 	f := t.final
 	f.Ledger, f.Messages, f.Effects, f.Runs = slices.Values(t.ledger), slices.Values(t.rows), slices.Values(t.effects), slices.Values(t.runs)
+	counted := t.twice
+	for i := range t.rows {
+		if t.rows[i].State == Done {
+			counted++
+		}
+	}
+	f.Counted = &counted
 	report, err := Check(t.events, f)
 	if err != nil {
 		tt.Fatal(err)
@@ -198,6 +206,7 @@ func changedEvents() []change {
 			}
 			return found
 		}},
+		{"a message is counted twice", checkCounters, func(t *taped) bool { t.twice++; return true }},
 		{"a message whose unique key was taken since", checkUnique, func(t *taped) bool {
 			first := map[string]string{}
 			i := t.pick(func(e history.Event) bool {

@@ -20,13 +20,14 @@ type Final struct {
 	Joins    []check.Join    `json:"joins"`
 	Timers   []check.Timer   `json:"timers"`
 	Runs     []check.Run     `json:"runs"`
+	Counted  int64           `json:"counted"` // messages that workers counted as done
 }
 
 // Check is the state as the check takes it.
 func (f *Final) Check() check.Final {
 	return check.Final{
 		Ledger: slices.Values(f.Ledger), Messages: slices.Values(f.Messages), Effects: slices.Values(f.Effects),
-		Guards: slices.Values(f.Guards), Joins: f.Joins, Timers: f.Timers, Runs: slices.Values(f.Runs),
+		Guards: slices.Values(f.Guards), Joins: f.Joins, Timers: f.Timers, Runs: slices.Values(f.Runs), Counted: &f.Counted,
 	}
 }
 
@@ -35,7 +36,7 @@ func (f *Final) Check() check.Final {
 func (s *Store) Final(ctx context.Context, every time.Duration) (*Final, error) {
 	f := &Final{}
 	runs := func(ctx context.Context, f *Final) error { return s.runs(ctx, f, every) }
-	for _, read := range []func(context.Context, *Final) error{s.ledger, s.messages, s.effects, s.guards, s.joins, s.timers, runs} {
+	for _, read := range []func(context.Context, *Final) error{s.ledger, s.messages, s.effects, s.guards, s.joins, s.timers, s.counted, runs} {
 		if err := read(ctx, f); err != nil {
 			return nil, err
 		}
@@ -56,6 +57,10 @@ func (s *Store) each(ctx context.Context, query string, scan func(rows *sql.Rows
 		}
 	}
 	return rows.Err()
+}
+
+func (s *Store) counted(ctx context.Context, f *Final) error {
+	return s.each(ctx, `SELECT coalesce(sum(done), 0) FROM {s}activity WHERE grain = 1`, func(rows *sql.Rows) error { return rows.Scan(&f.Counted) })
 }
 
 func (s *Store) ledger(ctx context.Context, f *Final) error {
