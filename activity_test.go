@@ -11,6 +11,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/inspect"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -57,6 +58,31 @@ func TestActivityIsCounted(t *testing.T) {
 		}
 		if sum != 20 {
 			t.Errorf("the steps have %d", sum)
+		}
+	})
+}
+
+// D-615: a wait that comes before its join is over is put off, and counts once, when it is handled.
+func TestWaitsCountOnce(t *testing.T) {
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		db := e.Open(t)
+		p, err := pawl.New(db, pawl.Options{StopWhenEmpty: true, Logger: quiet()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Handle("step", func(context.Context, *outbox.Message) error { return nil })
+		p.Handle("after", func(context.Context, *outbox.Message) error { return nil })
+		_, err = p.Joins.FanOut(t.Context(), join.Spec{}, []outbox.Message{{Topic: "step", Due: time.Now().Add(time.Second)}}, join.Wait{OnComplete: outbox.Message{Topic: "after"}})
+		if err == nil {
+			err = p.Run(t.Context()) // the wait finds the join pending
+		}
+		dbtest.Until(t, "the follow-up is done", func() bool {
+			err = errors.Join(err, p.Run(t.Context()))
+			a := readActivity(t, db, inspect.ActivityQuery{Topic: "after"})
+			return err != nil || len(a.Topics) > 0 && a.Topics[0].Done == 1
+		})
+		if a := readActivity(t, db, inspect.ActivityQuery{Topic: join.DefaultTopic}); err != nil || len(a.Topics) != 1 || a.Topics[0].Done != 1 {
+			t.Errorf("%+v, %v", a.Topics, err)
 		}
 	})
 }

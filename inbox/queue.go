@@ -221,4 +221,6 @@ func (i component) Limits() []throttle.Declared { return i.messages.Limits() }
 func (i component) Use(mw ...outbox.Middleware) { i.messages.Use(mw...) }
 
 // AddHeaders adds headers to every message that is enqueued.
-func (i component) AddHeaders(f func(ctx context.Context, m *outbox.Message) map[string]string) { i.messages.AddHeaders(f) }
+func (i component) AddHeaders(f func(ctx context.Context, m *outbox.Message) map[string]string) {
+	i.messages.AddHeaders(f)
+}

@@ -65,7 +65,7 @@ func (j *Joins) park(ctx context.Context, m *outbox.Message, id ID) error {
 	if _, err := engine.Exec(ctx, j.db, nil, op.JoinPark{JoinID: id, Owner: m.Owner, ID: int64(m.Position)}); err != nil {
 		return err
 	}
-	return worker.ErrSettled
+	return worker.SettledAs(worker.OutcomeSnoozed) // it comes back
 }
 
 // send sends what a wait has to send. Its message's id derives from the wait's,
@@ -103,6 +103,9 @@ func (j *Joins) sendOnce(ctx context.Context, m *outbox.Message, p *waitPayload,
 	w.calls = append(w.calls, j.outbox.AckCalls(m)...)
 	if err := w.write(ctx, nil); err != nil {
 		return err
+	}
+	if ack := w.calls[len(w.calls)-1]; ack.N == 0 {
+		return worker.SettledAs(worker.OutcomeLost)
 	}
 	j.log.InfoContext(ctx, "join is over", "join_id", info.ID.String(), "failed", failed, "completed_steps", info.CompletedSteps,
 		"failed_steps", info.FailedSteps, "expected_steps", info.ExpectedSteps, "next_topic", next.Topic)

@@ -115,11 +115,11 @@ func (k *catalogue) counted(o *Options) counted {
 // told is what is told when somebody asks.
 type told struct {
 	up, readAt, messages, oldest, unhandled, recent, truncated, joins, timers, pauses, workers, clockOff *family
-	limitConcurrency, limitClaimed, limitWaiting                                               *family
-	loopRunning, loopSuccess, loopOverdue, loopFailures                                        *family
-	held, running, overdue, slots, databaseErrors                                              *family
-	inUse, open, most, waits, waited, changes                                                  *family
-	stores, build                                                                              *family
+	limitConcurrency, limitClaimed, limitWaiting                                                         *family
+	loopRunning, loopSuccess, loopOverdue, loopFailures                                                  *family
+	held, running, overdue, slots, databaseErrors                                                        *family
+	inUse, open, most, waits, waited, changes                                                            *family
+	stores, build                                                                                        *family
 }
 
 func (k *catalogue) told() told {

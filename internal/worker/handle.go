@@ -96,7 +96,7 @@ func (l *Loop[M]) resultOf(t *task[M], policy RetryPolicy, err error) (r result)
 	switch {
 	case errors.Is(err, ErrSettled):
 		l.stats.settledByHandler()
-		return result{outcome: dropped, reported: OutcomeSettled}
+		return result{outcome: dropped, reported: settledAs(err)}
 	case errors.Is(err, ErrExpired):
 		t.started = time.Time{}
 		return result{outcome: expired, reported: OutcomeExpired}

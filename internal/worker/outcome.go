@@ -80,6 +80,23 @@ func Unhandled(d time.Duration) error {
 // own and under the claim's owner token: the loop drops the item without settling it.
 var ErrSettled = errors.New("settled by its handler")
 
+// SettledAs is ErrSettled for an item that is not over: it was put off, or another one has it.
+func SettledAs(o Outcome) error { return &settledError{o} }
+
+type settledError struct{ as Outcome }
+
+func (*settledError) Error() string        { return ErrSettled.Error() }
+func (*settledError) Is(target error) bool { return target == ErrSettled }
+
+// settledAs is the outcome that the handler of an item reports which it settled.
+func settledAs(err error) Outcome {
+	var s *settledError
+	if errors.As(err, &s) {
+		return s.as
+	}
+	return OutcomeSettled
+}
+
 // ErrExpired is returned for an item whose attempt must not begin any more: it ends, without an
 // attempt counted.
 var ErrExpired = errors.New("expired")
