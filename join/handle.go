@@ -107,7 +107,6 @@ func (j *Joins) sendOnce(ctx context.Context, m *outbox.Message, p *waitPayload,
 	if ack := w.calls[len(w.calls)-1]; ack.N == 0 {
 		return worker.SettledAs(worker.OutcomeLost)
 	}
-	j.log.InfoContext(ctx, "join is over", "join_id", info.ID.String(), "failed", failed, "completed_steps", info.CompletedSteps,
-		"failed_steps", info.FailedSteps, "expected_steps", info.ExpectedSteps, "next_topic", next.Topic)
+	j.log.InfoContext(ctx, "join is over", "join_id", info.ID.String(), "failed", failed, "completed_steps", info.CompletedSteps, "failed_steps", info.FailedSteps, "expected_steps", info.ExpectedSteps, "next_topic", next.Topic)
 	return worker.ErrSettled
 }
