@@ -206,6 +206,7 @@ func changedEvents() []change {
 			}
 			return found
 		}},
+		// D-616
 		{"a message is counted twice", checkCounters, func(t *taped) bool { t.twice++; return true }},
 		{"a message whose unique key was taken since", checkUnique, func(t *taped) bool {
 			first := map[string]string{}
