@@ -79,7 +79,7 @@ var (
 	// ErrReadOnly is returned for writes on a standby or a read-only file.
 	ErrReadOnly = engine.ErrReadOnly
 	// ErrMoved is returned for writes to a store that was moved, or is being moved, to another
-	// database: see fleet.Fleet.Move. Nothing was written; errors.As finds the new place in a
+	// database: see pawl fleet move. Nothing was written; errors.As finds the new place in a
 	// [MovedError]. Ask the fleet for the store again, and repeat the transaction there.
 	ErrMoved = engine.ErrMoved
 	// ErrClosed is returned after Close.
