@@ -93,11 +93,11 @@ func ExamplePawl_Handle() {
 	p.Handle("mail", func(_ context.Context, m *outbox.Message) error {
 		switch string(m.Payload) {
 		case "closed":
-			return outbox.Permanent(errClosed)
+			return outbox.Permanent(errClosed) // fails now, no retry
 		case "busy":
 			return outbox.RetryAfter(time.Hour, errors.New("mailbox busy"))
 		}
-		return nil
+		return nil // acked
 	})
 	for _, body := range []string{"ok", "closed", "busy"} {
 		if _, err := p.Outbox.Enqueue(ctx, outbox.Message{Topic: "mail", Payload: []byte(body)}); err != nil {

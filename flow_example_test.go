@@ -104,7 +104,7 @@ func ExamplePawl_ordering() {
 	attempts := 0
 	p.Handle("account", func(_ context.Context, m *outbox.Message) error {
 		if attempts++; attempts == 1 {
-			return errors.New("ledger is busy")
+			return errors.New("ledger is busy") // those behind it wait
 		}
 		fmt.Printf("%s of %s\n", m.Payload, m.OrderingKey)
 		return nil

@@ -242,7 +242,7 @@ func TestLeavingStoreStaysAway(t *testing.T) {
 	f.Handle("slow", func(ctx context.Context, _ *outbox.Message) error {
 		close(entered)
 		<-release
-		_, err := fleet.StoreOf(ctx).Pawl.Outbox.Enqueue(ctx, outbox.Message{Topic: "t"})
+		_, err := fleet.StoreOf(ctx).Pawl.Outbox.Enqueue(ctx, outbox.Message{Topic: "t"}) // rings
 		return err
 	})
 	stop := start(t, f)

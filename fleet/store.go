@@ -111,7 +111,7 @@ func StoreOf(ctx context.Context) *Store {
 func (s *Store) limitHandlers(next outbox.Handler) outbox.Handler {
 	return func(ctx context.Context, m *outbox.Message) error {
 		if !s.fleet.admitted(ctx) {
-			return worker.PutBack(0)
+			return worker.PutBack(0) // not started: no attempt is counted
 		}
 		defer s.fleet.handlers.release()
 		return next(context.WithValue(ctx, storeKey{}, s), m)

@@ -191,10 +191,10 @@ func (i *Inbox) register(topic string, opts []outbox.HandlerOptions, process fun
 	i.messages.Handle(topic, func(ctx context.Context, m *outbox.Message) error {
 		in, err := unwrap(m)
 		if err != nil {
-			return i.retry.Limit(err, m.RetryCount)
+			return i.retry.Limit(err, m.RetryCount) // the inbox has no row to count its attempts in
 		}
 		if most := i.retry.MaxAttempts; most > 0 && m.RetryCount >= most {
-
+			// Its leases ran out: it ends its workers, so it must not run again.
 			gaveUp := fmt.Errorf("lease expired; gave up after %d attempts, the last of which did not end", m.RetryCount)
 			if err := i.failed(ctx, &in.Key, nil, outbox.Permanent(gaveUp)); err != nil {
 				if errors.Is(err, ErrDead) {

@@ -64,7 +64,7 @@ func Example() {
 
 	p.Handle("heartbeat", func(_ context.Context, m *outbox.Message) error {
 		fmt.Println("first run of", m.Headers[job.Header])
-		stop()
+		stop() // in a program this would be a signal to end
 		return nil
 	})
 	fmt.Println("stopped, error:", p.Run(ctx))

@@ -49,7 +49,7 @@ func (f *fixture) slowly(at func([]*engine.Call) bool) *slow {
 	parts.NewJoins(db, box, join.Options{}, nil)
 	box.Use(func(next outbox.Handler) outbox.Handler {
 		return func(ctx context.Context, m *outbox.Message) error {
-			err := next(context.WithoutCancel(ctx), m)
+			err := next(context.WithoutCancel(ctx), m) // it does not notice that its lease is lost
 			s.result.Store(fmt.Sprint(err))
 			return err
 		}

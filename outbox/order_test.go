@@ -292,7 +292,7 @@ func testOrderPolicy(t *testing.T, e dbtest.Engine, policy outbox.OrderPolicy, w
 		if name := string(m.Payload); name != "a1" {
 			got = append(got, name)
 			if name == "a2" && policy == outbox.OrderSkip {
-				time.Sleep(20 * time.Millisecond)
+				time.Sleep(20 * time.Millisecond) // the backoff is over
 			}
 			return nil
 		}

@@ -44,7 +44,7 @@ func (t *tracing) wrap(next outbox.Handler) outbox.Handler {
 			panicked := recover()
 			finish(ctx, span, err, panicked)
 			if panicked != nil {
-				panic(panicked)
+				panic(panicked) // the stack is still there for whoever looks next
 			}
 		}()
 		return next(ctx, m)
