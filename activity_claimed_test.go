@@ -187,13 +187,19 @@ func (c *claimer) routine(tx interface {
 	c.check(err)
 }
 
+// eachServer runs a test on the engines that have routines and several writers: all but SQLite.
+func eachServer(t *testing.T, test func(t *testing.T, e dbtest.Engine)) {
+	for _, e := range dbtest.Engines() {
+		if e.Name != "sqlite" {
+			t.Run(e.Name, func(t *testing.T) { test(t, e) })
+		}
+	}
+}
+
 // D-602: the SQL routines count what they settle, of messages, runs of jobs and the inbox.
 func TestSettledByRoutinesIsCounted(t *testing.T) {
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	eachServer(t, func(t *testing.T, e dbtest.Engine) {
 		c := newClaimer(t, e)
-		if c.db.Engine() == "sqlite" {
-			t.Skip("SQLite has no routines")
-		}
 		q := c.p.Outbox.WorkQueue("")
 		for _, kind := range []string{"outbox", "job_run"} {
 			enqueueSome(t, c.p, kind, 6)
@@ -233,11 +239,8 @@ func TestSettledByRoutinesIsCounted(t *testing.T) {
 // D-603: sessions that settle messages of the same topic at once do not wait for each other: each has a
 // row. One that ended leaves its row to the next: there are as many as sessions settled at once.
 func TestSessionsCountApart(t *testing.T) {
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	eachServer(t, func(t *testing.T, e dbtest.Engine) {
 		c := newClaimer(t, e)
-		if c.db.Engine() == "sqlite" {
-			t.Skip("SQLite has one writer")
-		}
 		other := &claimer{t, c.db, c.p, outbox.NewOwnerToken()}
 		enqueueSome(t, c.p, "a", 6)
 		one, two := c.claim(c.p.Outbox.WorkQueue(""), 3), other.claim(c.p.Outbox.WorkQueue(""), 3)
