@@ -41,6 +41,7 @@ type subjects struct {
 	limits  []admin.Limit
 	workers inspect.Workers // that are alive
 	lately  inspect.Activity
+	known   time.Duration // of its time
 }
 
 // rateSince is of which time rates are the mean.
@@ -57,6 +58,8 @@ func readSubjects(ctx context.Context, s *store) (*subjects, error) {
 	if o.lately, err = inspect.ReadActivity(ctx, s.db(), inspect.ActivityQuery{Since: rateSince}); err != nil {
 		return nil, err
 	}
+	steps, unknown := o.lately.Sum()
+	o.known = time.Duration(len(steps)-unknown) * o.lately.Step
 	pauses, err := s.Admin.Pauses(ctx)
 	if err != nil {
 		return nil, err
@@ -108,8 +111,7 @@ func activityName(t *inspect.TopicActivity, kind admin.Kind) string {
 
 // rates are how many messages of a topic or queue come and are done in a second, as far as it is known.
 func (o *subjects) rates(kind admin.Kind, name string) (in, done cell) {
-	steps, unknown := o.lately.Sum()
-	if unknown == len(steps) {
+	if o.known == 0 {
 		return words("unknown"), words("unknown")
 	}
 	var enqueued, ended int64
@@ -118,7 +120,7 @@ func (o *subjects) rates(kind admin.Kind, name string) (in, done cell) {
 			enqueued, ended = enqueued+t.Enqueued, ended+t.Done
 		}
 	}
-	seconds := (time.Duration(len(steps)-unknown) * o.lately.Step).Seconds()
+	seconds := o.known.Seconds()
 	return aSecond(float64(enqueued) / seconds), aSecond(float64(ended) / seconds)
 }
 

@@ -34,11 +34,7 @@ func processes(ctx context.Context, list listing) (found []health.Finding) {
 				fact("waiting", w.Waiting), fact("connections", w.Connections)))
 		}
 	}
-	if len(found) > few {
-		rest := len(found) - few
-		found = append(found[:few:few], warn("processes", fmt.Sprintf("and %d more of other workers: pawl workers", rest), ""))
-	}
-	return found
+	return worstOf("processes", found, "of other workers: pawl workers")
 }
 
 func who(w *registry.Info) string {

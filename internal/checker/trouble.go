@@ -63,12 +63,17 @@ func bounded(code string, found []health.Finding, none string) []health.Finding 
 	if len(found) == 0 {
 		return []health.Finding{ok(code, none)}
 	}
+	return worstOf(code, found, "topics")
+}
+
+// worstOf returns the worst few findings, and one for the rest.
+func worstOf(code string, found []health.Finding, things string) []health.Finding {
 	slices.SortStableFunc(found, func(a, b health.Finding) int { return cmp.Compare(b.Level, a.Level) })
 	if len(found) <= few {
 		return found
 	}
 	rest := health.NewReport(found[few:])
-	return append(found[:few:few], engine.CodedFinding(rest.Level, code, fmt.Sprintf("and %d more topics", len(rest.Findings)), ""))
+	return append(found[:few:few], engine.CodedFinding(rest.Level, code, fmt.Sprintf("and %d more %s", len(rest.Findings), things), ""))
 }
 
 // place is where a topic is, for a code: "mail.receipt", or "mail.receipt/bulk" in another queue than the default one.

@@ -132,7 +132,7 @@ func (x *examiner) place(ctx context.Context) ([]health.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := x.CheckWrites(ctx)
+	found, err := x.refusals(ctx, path)
 	found = append(x.checkDisk(path), found...)
 	if err != nil {
 		return found, err
@@ -151,12 +151,17 @@ func (x *examiner) place(ctx context.Context) ([]health.Finding, error) {
 
 // CheckWrites returns a problem for each reason why this process's connections cannot write, but for a
 // disk that is full.
-func (db *DB) CheckWrites(ctx context.Context) (found []health.Finding, err error) {
+func (db *DB) CheckWrites(ctx context.Context) ([]health.Finding, error) {
 	x := &examiner{DB: db}
 	path, err := x.path(ctx)
 	if err != nil {
 		return nil, err
 	}
+	return x.refusals(ctx, path)
+}
+
+// refusals are the problems of CheckWrites, of the file at a path.
+func (x *examiner) refusals(ctx context.Context, path string) (found []health.Finding, err error) {
 	if f := checkWritable(path); f != nil {
 		found = append(found, *f)
 	}
