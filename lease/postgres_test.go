@@ -198,8 +198,7 @@ func TestGuardThatWaitsTooLong(t *testing.T) {
 // D-62, D-64: renewals pass a guarded transaction, and so do other guards, so
 // that a long transaction does not cost its holder the lease; meanwhile others
 // are told at once that it is held.
-func TestLongGuardedTransaction(t *testing.T) {
-	t.Parallel()
+func TestLongGuardedTransaction(t *testing.T) { // alone, as the tests of network_test.go: it lives through a real lease
 	kept(t, func() error {
 		d := dbtest.OpenPostgres(t)
 		s := parts.NewLeases(d.DB, "", nil)
