@@ -183,13 +183,18 @@ func TestSubscriptionIsAWorker(t *testing.T) {
 		s := withMessage(t, e, quick())
 		next(t, s.messages).Ack()
 		s.becomes(t, outbox.Done)
-		workers, err := inspect.ListWorkers(t.Context(), s.Internal(access.Key{}).DB)
-		must(t, err)
+		var workers inspect.Workers
+		dbtest.Until(t, "the subscription is in the list", func() (listed bool) {
+			var err error
+			workers, err = inspect.ListWorkers(t.Context(), s.Internal(access.Key{}).DB)
+			must(t, err)
+			return len(workers) > 0
+		})
 		if len(workers) != 1 || !slices.Equal(workers[0].Queues, []string{"t"}) || !slices.Contains(workers[0].Topics, "t") {
 			t.Errorf("workers %+v", workers)
 		}
 		must(t, s.sub.Close())
-		if workers, err = inspect.ListWorkers(t.Context(), s.Internal(access.Key{}).DB); err != nil || len(workers) != 0 {
+		if workers, err := inspect.ListWorkers(t.Context(), s.Internal(access.Key{}).DB); err != nil || len(workers) != 0 {
 			t.Errorf("after Close: %+v, %v", workers, err)
 		}
 	})
