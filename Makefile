@@ -111,7 +111,7 @@ LONG := ^(Test($(subst $(space),|,$(strip \
 	SilentServer TenantCanaries Simulate Simulated.* Idle.*IsCheap \
 	OldConnectionsGoSilent CutConnection BlackHole SlowConnection GuardKeepsOut WaitCrashBetweenSteps DeleteMiddle PutMeanwhile TenYears Resume \
 	FiresInDueOrder FiresInTime ChangesWhileAsleep ProcessesOnPostgres ExamineJoinsStayOver ExaminePostgresOfItsOwn \
-	OperatingGuide NoCommandSteersATerminal Demo OversizeInputTakesNoMemory DrainSaysWhatIsLeft CommandsTell.* DocumentedCommands BadCommands ManPages \
+	OperatingGuide NoCommandSteersATerminal Demo Incidents OversizeInputTakesNoMemory DrainSaysWhatIsLeft CommandsTell.* DocumentedCommands BadCommands ManPages \
 	ConformanceInAPoolOfTheProgram OrderWhateverThePlan Flood SickStoresHoldUpNobody OppositeOrders CrashAtCalls CutConnections ManyMembers YearOfChanges SimulateTwice TwoMovers \
 	LeaseRun.* MendByFilter BulkKilledWorker KilledWorkerIsRedelivered Walks \
 	IncidentsOfPools OutputThatNobodyReads SecondSignalExitsAtOnce SignalWhileExiting OneStopAsTwoSignals ProgressOnATerminal)))|FuzzOpen|FuzzRequests)$$
