@@ -266,7 +266,7 @@ func TestExplainMessageDiscarded(t *testing.T) {
 func TestExplainMessageExpired(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
-		at := time.Now().Add(700 * time.Millisecond)
+		at := time.Now().Add(2 * time.Second)
 		id := f.enqueue(outbox.Message{Expires: at})
 		owner, position := f.one()
 		f.settled(f.Outbox.WorkQueue("").AbandonAfter(f.ctx(), owner, 0, failure(), position))

@@ -15,7 +15,7 @@ import (
 )
 
 // soon is how long messages of these tests live that are to expire.
-const soon = 700 * time.Millisecond
+const soon = 2 * time.Second
 
 // waitUntil waits until a time has passed.
 func (f *fixture) waitUntil(at time.Time) { f.db.Pass(time.Until(at) + time.Millisecond) }
@@ -90,7 +90,7 @@ func TestExpiredMessagesEnd(t *testing.T) {
 func TestNoAttemptAfterExpiry(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e, worker.Options{Concurrency: 1, StopWhenEmpty: true, Retry: &worker.RetryPolicy{Delay: func(int) time.Duration { return 0 }}})
-		at := time.Now().Add(1500 * time.Millisecond)
+		at := time.Now().Add(3 * time.Second)
 		tried := f.enqueue(outbox.Message{Topic: "t", Expires: at})
 		held := f.enqueue(outbox.Message{Topic: "t", Expires: at})
 		attempts := 0

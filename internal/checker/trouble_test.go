@@ -101,7 +101,7 @@ func TestUnhandledFromOutside(t *testing.T) {
 		})
 		b, err := inspect.ReadBacklog(f.ctx(), f.db)
 		f.check(err)
-		if n, _ := inspect.Of(b.Messages, "unhandled", "ready"); n != 50 {
+		if n, _ := inspect.Of(b.Messages, "unhandled", "ready", "in_flight"); n != 50 {
 			t.Errorf("the backlog has %+v", b.Messages)
 		}
 		for _, a := range b.Messages {
