@@ -84,7 +84,7 @@ test: ## what pins behaviour, on SQLite and PostgreSQL: six and a half minutes o
 
 .PHONY: test-behaviour
 test-behaviour:
-	go test $(LEAN) $(AT_ONCE) $(VETTED) -timeout 15m -skip '$(LONG)' $(call listed,-v,$(APART) $(LATER))
+	GOGC=300 go test $(LEAN) $(AT_ONCE) $(VETTED) -timeout 15m -skip '$(LONG)' $(call listed,-v,$(APART) $(LATER))
 
 .PHONY: check
 check: cc static test-narrow ## all else: the race detector, faults, browser, brokers, drivers, a second PostgreSQL, the site
@@ -101,7 +101,7 @@ test-sqlserver: ## every suite on the SQL Server that PAWL_TEST_SQLSERVER names 
 	$(TESTSERVER) go test -overlay sqlserver/testdata/suites/overlay.json $(VETTED) -timeout 60m -skip '/^(sqlite|postgres)$$' ./... ./metrics/... ./sink/webhook/... ./sqlserver/... ./traces/... ./ui/...
 
 # What make test leaves to make check: faults under load, processes that are killed, servers of their own,
-# simulations, what reads every statement or every page. The list is by name, so a test that gets another
+# races and interleavings in all orders, simulations, what reads every statement or every page. The list is by name, so a test that gets another
 # name runs in both.
 LONG := ^(Test($(subst $(space),|,$(strip \
 	CostOfAMessage OneHotValue ConformanceWithoutPreparedStatements NothingOfPublicIsCalled CallsEndWhenTheServerDoesNotAnswer SilentChannelIsNoticed EverythingIsSentOverTLS \
@@ -114,10 +114,13 @@ LONG := ^(Test($(subst $(space),|,$(strip \
 	OperatingGuide NoCommandSteersATerminal Demo Incidents OversizeInputTakesNoMemory DrainSaysWhatIsLeft CommandsTell.* DocumentedCommands BadCommands ManPages \
 	ConformanceInAPoolOfTheProgram OrderWhateverThePlan Flood SickStoresHoldUpNobody OppositeOrders CrashAtCalls CutConnections ManyMembers YearOfChanges SimulateTwice TwoMovers \
 	LeaseRun.* MendByFilter BulkKilledWorker KilledWorkerIsRedelivered Walks \
+	CitusOwner OverlappingSettlesShareOutTheClaim EveryRoleWithEveryObject RolesMayWhatTheyAreFor OddSchemaNames PoisonAmongFew OrderAmongWorkers RunLongHandler \
+	TwoSessions ConcurrentAcks WaitHandledConcurrently AttachRaces LeaseLostBefore.* ToggledAmongWorkers ExamineJoinsRepairedWhileWorkersRun KilledAtEveryMoment OnceConcurrently \
+	DispatchThenChange ChangeThenDispatch ReplaceThenDispatch ClaimThenChange KilledWhileFiring SeveralSchedulers .*Against(Fire|Dispatch) \
 	IncidentsOfPools OutputThatNobodyReads SecondSignalExitsAtOnce SignalWhileExiting OneStopAsTwoSignals ProgressOnATerminal)))|FuzzOpen|FuzzRequests)$$
 # Quick to build rather than quick: our packages without optimization take half the processor time to compile
 # (130 s less), and the linker leaves out what debuggers read. make check tests what is released.
-LEAN := -ldflags=-w '-gcflags=$(P)/...=-N -l -dwarf=false'
+LEAN := -short -ldflags=-s '-gcflags=$(P)/...=-N -l -dwarf=false'
 
 # What measures memory, round trips and rows, which the race detector changes, what waits for servers of its own,
 # and what runs many processes, whose loops other tests watch. Long simulations of fleets took 53 s of processor time with it and 9 s without.

@@ -167,11 +167,15 @@ func (p *process) signal(s os.Signal) {
 	}
 }
 
-// onEngines runs a test on every engine, with a migrated database each.
+// onEngines runs a test on every engine, with a migrated database each. With -short, which make test
+// passes, it is onOne: what it costs a server is the sessions of its commands, a tenth of all its time.
 func onEngines(t *testing.T, test func(*testing.T, *database)) {
 	t.Run("sqlite", func(t *testing.T) {
 		test(t, onSQLite(t))
 	})
+	if testing.Short() {
+		return
+	}
 	t.Run("postgres", func(t *testing.T) {
 		d := onPostgres(t)
 		d.must("", "migrate")
