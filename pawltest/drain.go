@@ -167,21 +167,22 @@ func (d *DB) turn(ctx context.Context) error {
 // left returns what was due and is not dealt with, oldest first.
 func (d *DB) left(ctx context.Context) ([]outbox.Info, error) {
 	var left []outbox.Info
-	for _, status := range []outbox.Status{outbox.Failed, outbox.Retrying, outbox.Scheduled} {
+	for _, status := range []outbox.Status{outbox.Failed, outbox.Retrying, outbox.Scheduled, outbox.Ready} {
 		for found, err := range d.Outbox.List(ctx, outbox.ListOptions{Status: status}) {
 			if err != nil {
 				return nil, err
 			}
-			if status != outbox.Scheduled || putBack(&found) {
+			if status == outbox.Failed || status == outbox.Retrying || putBack(&found) {
 				left = append(left, found)
 			}
 		}
 	}
 	slices.SortFunc(left, func(a, b outbox.Info) int { return cmp.Compare(a.Position, b.Position) })
-	return left, nil
+	return slices.CompactFunc(left, func(a, b outbox.Info) bool { return a.Position == b.Position }), nil
 }
 
-// putBack tells a scheduled message that was due from one whose time has not come.
+// putBack tells a message that was due and comes again, which it may have begun to be while the lists
+// were read, from one whose time has not come.
 func putBack(m *outbox.Info) bool {
 	first := m.Due
 	if first.IsZero() {
