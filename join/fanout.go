@@ -59,7 +59,7 @@ func (j *Joins) fanOutOnce(ctx context.Context, tx outbox.Tx, s Spec, messages [
 	if s.ExpectedSteps == 0 {
 		s.ExpectedSteps = len(messages)
 	}
-	named := !s.ID.IsZero()
+	named := s.ID != ID{}
 	wr, err := j.prepareStart(ctx, tx, &s)
 	if err != nil {
 		return Fan{}, err
@@ -132,7 +132,7 @@ func (j *Joins) complete(ctx context.Context, tx outbox.Tx, s Spec, w Wait) erro
 	if err := s.validate(); err != nil {
 		return err
 	}
-	if !s.ID.IsZero() {
+	if s.ID != (ID{}) {
 		nameMessages(s.ID, nil, &w)
 	}
 	if _, err := j.waitMessage(s.ID, w); err != nil || w.OnComplete.Topic == "" {

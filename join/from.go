@@ -2,7 +2,10 @@ package join
 
 import (
 	"context"
+	"fmt"
 	"maps"
+
+	"github.com/google/uuid"
 
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/outbox"
@@ -27,9 +30,9 @@ func (j *Joins) From(ctx context.Context, m *outbox.Message) ([]Info, error) {
 	if !ok {
 		return j.read(ctx, op.JoinOf{ID: int64(m.Position), Most: 100})
 	}
-	id, err := ParseID(text)
+	id, err := uuid.Parse(text)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("join id %q: %w", text, err)
 	}
 	return j.read(ctx, op.JoinGet{JoinID: id})
 }

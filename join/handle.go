@@ -53,7 +53,7 @@ func readWait(payload []byte) (*waitPayload, error) {
 	if err := json.Unmarshal(payload, &p); err != nil {
 		return nil, errors.New("the payload of a wait is not what it should be: JSON with a JoinId")
 	}
-	if p.JoinID.IsZero() {
+	if p.JoinID == (ID{}) {
 		return nil, errors.New("the payload of a wait has no JoinId")
 	}
 	return &p, nil

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/test/parts"
@@ -54,7 +56,7 @@ func TestRoutinesForOtherLanguages(t *testing.T) {
 	call(`SELECT pawl.outbox_ack($1, ARRAY(SELECT id FROM pawl.outbox WHERE message_id = $2))`, owner, c)
 	call(`SELECT pawl.outbox_release($1, ARRAY(SELECT id FROM pawl.outbox))`, owner)
 
-	parsed, err := join.ParseID(id)
+	parsed, err := uuid.Parse(id)
 	if err != nil {
 		t.Fatal(err)
 	}

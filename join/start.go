@@ -117,7 +117,7 @@ func (j *Joins) prepareStart(ctx context.Context, tx outbox.Tx, s *Spec) (*write
 	if err := s.validate(); err != nil {
 		return nil, err
 	}
-	if s.ID.IsZero() {
+	if s.ID == (ID{}) {
 		s.ID = NewID()
 	}
 	var deadline *time.Time

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/url"
 
+	"github.com/google/uuid"
+
 	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
@@ -41,7 +43,7 @@ func (v *visit) listJoins(ctx context.Context, s *store) (p pageOf[join.Info], e
 	}
 	if text := v.query.Get("after"); text != "" {
 		opts.After = &join.Info{}
-		if opts.After.ID, err = parsed(join.ParseID)(text); err != nil {
+		if opts.After.ID, err = parsed(uuid.Parse)(text); err != nil {
 			return p, err
 		}
 	}
@@ -116,7 +118,7 @@ func oneJoin(v *visit) (*screen, error) {
 
 // join reads the join that the path names.
 func (v *visit) join(s *store) (*join.Info, error) {
-	id, err := parsed(join.ParseID)(v.PathValue("id"))
+	id, err := parsed(uuid.Parse)(v.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +163,7 @@ func (v *visit) memberTable(s *store, j *join.Info, members []join.Member) *tabl
 }
 
 func cancelJoin(ctx context.Context, s *store, form url.Values) (string, error) {
-	id, err := parsed(join.ParseID)(form.Get("id"))
+	id, err := parsed(uuid.Parse)(form.Get("id"))
 	if err != nil {
 		return "", err
 	}
@@ -169,7 +171,7 @@ func cancelJoin(ctx context.Context, s *store, form url.Values) (string, error) 
 }
 
 func retryJoin(ctx context.Context, s *store, form url.Values) (string, error) {
-	id, err := parsed(join.ParseID)(form.Get("id"))
+	id, err := parsed(uuid.Parse)(form.Get("id"))
 	if err != nil {
 		return "", err
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/join"
 )
@@ -27,7 +29,7 @@ Programs start joins; these commands show, cancel and retry them.`
 
 // parseJoin reads the id of a join.
 func parseJoin(id string) (join.ID, error) {
-	parsed, err := join.ParseID(id)
+	parsed, err := uuid.Parse(id)
 	if err != nil {
 		return parsed, usage("%q is not the id of a join: want a UUID", id)
 	}
