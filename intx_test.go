@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/inbox"
@@ -70,7 +72,6 @@ func insideCalls(t *testing.T, p *pawl.Pawl, held *lease.Lease) map[string]func(
 		reflect.TypeFor[[]outbox.Message]():            []outbox.Message{{Topic: "t"}, {Topic: "t", OrderingKey: "k"}},
 		reflect.TypeFor[outbox.MessageID]():            outbox.MessageID{1},
 		reflect.TypeFor[[]outbox.MessageID]():          []outbox.MessageID{{1}},
-		reflect.TypeFor[outbox.OwnerToken]():           outbox.OwnerToken{1},
 		reflect.TypeFor[[]outbox.Position]():           []outbox.Position{1},
 		reflect.TypeFor[[]timer.ID]():                  []timer.ID{{1}},
 		reflect.TypeFor[time.Duration]():               time.Second,
@@ -84,7 +85,7 @@ func insideCalls(t *testing.T, p *pawl.Pawl, held *lease.Lease) map[string]func(
 		reflect.TypeFor[string]():                      "key",
 		reflect.TypeFor[time.Time]():                   due,
 		reflect.TypeFor[join.Spec]():                   join.Spec{ExpectedSteps: 2},
-		reflect.TypeFor[join.ID]():                     join.ID{1},
+		reflect.TypeFor[uuid.UUID]():                   uuid.UUID{1}, // a join's id and an owner token
 		reflect.TypeFor[join.Wait]():                   join.Wait{OnComplete: outbox.Message{Topic: "t"}},
 		reflect.TypeFor[job.Job]():                     job.Job{Name: "j", Schedule: "* * * * *", Topic: "t"},
 		reflect.TypeFor[[]job.Job]():                   []job.Job{{Name: "j", Schedule: "* * * * *", Topic: "t"}},

@@ -16,19 +16,10 @@ type Position int64
 
 // OwnerToken identifies a claim: only with it can the messages of the claim be settled. Choose a new one
 // for every claim.
-type OwnerToken uuid.UUID
+type OwnerToken = uuid.UUID
 
 // NewOwnerToken returns a random token.
-func NewOwnerToken() OwnerToken { return OwnerToken(uuid.New()) }
-
-// String returns the token as a lower-case hyphenated UUID.
-func (t OwnerToken) String() string { return uuid.UUID(t).String() }
-
-// MarshalText encodes the token as String does.
-func (t OwnerToken) MarshalText() ([]byte, error) { return uuid.UUID(t).MarshalText() }
-
-// UnmarshalText decodes what MarshalText encodes.
-func (t *OwnerToken) UnmarshalText(text []byte) error { return (*uuid.UUID)(t).UnmarshalText(text) }
+func NewOwnerToken() OwnerToken { return uuid.New() }
 
 // MessageID is a message's logical identity, the same for every delivery. Handlers use it to
 // recognize a message that they have handled.

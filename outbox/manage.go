@@ -118,7 +118,7 @@ func infoOf(row *op.OutboxItem, unread error) (Info, error) {
 	if fault := i.fill(&row.OutboxMessage, unread); fault != nil {
 		i.Unreadable = fault.Error()
 	}
-	i.Owner = OwnerToken(worker.Value(row.OwnerToken))
+	i.Owner = worker.Value(row.OwnerToken)
 	return i, nil
 }
 

@@ -33,7 +33,7 @@ func (t *Timers) claim(ctx context.Context, owner [16]byte, lease time.Duration,
 			claimed[i] = &found[i]
 		}
 		t.logReaped(ctx, reap.N)
-		t.logClaimed(ctx, outbox.OwnerToken(owner), len(claimed))
+		t.logClaimed(ctx, owner, len(claimed))
 		readable, err := t.failUnreadable(ctx, owner, claimed)
 		if err != nil || len(readable) > 0 || len(claimed) == 0 {
 			return readable, err
