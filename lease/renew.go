@@ -164,6 +164,3 @@ func (l *Lease) Renew(ctx context.Context) error {
 	}
 	return nil
 }
-
-// TryRenewNow is Renew with a bool as its result.
-func (l *Lease) TryRenewNow(ctx context.Context) bool { return l.Renew(ctx) == nil }
