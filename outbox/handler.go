@@ -256,7 +256,7 @@ func (r *registry) recordMissing(topic string, now time.Time) (delay time.Durati
 	if warn = now.Sub(m.warned) >= time.Minute; warn {
 		m.warned = now
 	}
-	return Backoff(m.times), warn
+	return engine.Backoff(m.times), warn
 }
 
 // OrderPolicy is what a message with an ordering key does to those behind it when an attempt

@@ -55,7 +55,7 @@ func New(_ access.Key, db engine.DB, opts worker.Options) (*Outbox, component) {
 type RetryPolicy struct {
 	// MaxAttempts is the number of executions in all; 0 = no limit.
 	MaxAttempts int
-	// Delay returns the delay after so many failures, 1 for the first; nil = Backoff.
+	// Delay returns the delay after so many failures, 1 for the first; nil = 1, 2, 4, … 60 s.
 	Delay func(failures int) time.Duration
 	// Jitter varies each delay by ± this share, 0 … 1.
 	Jitter float64
@@ -71,6 +71,3 @@ func RetryAfter(d time.Duration, err error) error { return worker.RetryAfter(d, 
 
 // Snooze returns an error that puts the message back for d without counting an attempt.
 func Snooze(d time.Duration) error { return worker.Snooze(d) }
-
-// Backoff returns the default delay after so many failures: 1, 2, 4, … 60 s.
-func Backoff(failures int) time.Duration { return engine.Backoff(failures) }

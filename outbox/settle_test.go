@@ -106,7 +106,7 @@ func testAbandonBackoff(t *testing.T, e dbtest.Engine) {
 		f.clock(&before)
 		f.touched(1)(f.WorkQueue("").Abandon(f.ctx(), owner, nil, id))
 		f.clock(&after)
-		want, at := outbox.Backoff(retries+1), f.get(id).NextAttemptAt
+		want, at := engine.Backoff(retries+1), f.get(id).NextAttemptAt
 		if at.Before(before.Add(want-time.Millisecond)) || at.After(after.Add(want+time.Millisecond)) {
 			t.Fatalf("after %d retries the delay is %v to %v, want %v", retries, at.Sub(after), at.Sub(before), want)
 		}

@@ -590,7 +590,7 @@ func (m *model) abandon(rt *rapid.T) {
 		k.suspect = 0
 		wait := delay
 		if delay < 0 {
-			wait = outbox.Backoff(k.retry)
+			wait = engine.Backoff(k.retry)
 		}
 		k.back(m.now().Add(wait))
 		k.lastError = cmp.Or(text, k.lastError)
