@@ -95,7 +95,7 @@ func TestClaimedByProgramsIsCounted(t *testing.T) {
 		ids := c.claim(q, 10)
 		c.settled(0)(q.Ack(t.Context(), outbox.NewOwnerToken(), ids...))
 		c.settled(4)(q.Ack(t.Context(), c.owner, ids[:4]...))
-		c.settled(1)(q.AbandonAfter(t.Context(), c.owner, 0, errors.New("no route to 10.0.0.7"), ids[5]))
+		c.settled(1)(q.Abandon(t.Context(), c.owner, outbox.RetryAfter(0, errors.New("no route to 10.0.0.7")), ids[5]))
 		c.settled(2)(q.Fail(t.Context(), c.owner, errors.New("no customer 17"), ids[6:8]...))
 		c.settled(0)(q.Fail(t.Context(), c.owner, errors.New("too late"), ids[:4]...))
 		c.topic("a", 10, 4, 1, 2, 0, "no customer #")

@@ -41,7 +41,7 @@ func (f *explainFixture) lie() {
 	f.batch(4, outbox.Message{Topic: "again"})
 	owner, msgs = f.claim(leaseTime)
 	for _, m := range msgs {
-		_, err := f.Outbox.WorkQueue("").AbandonAfter(f.ctx(), owner, time.Hour, errors.New("busy"), m.Position)
+		_, err := f.Outbox.WorkQueue("").Abandon(f.ctx(), owner, outbox.RetryAfter(time.Hour, errors.New("busy")), m.Position)
 		f.check(err)
 	}
 	f.batch(2, outbox.Message{Topic: "a", Priority: 7}) // two lanes of one queue are one amount

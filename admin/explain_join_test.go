@@ -42,7 +42,7 @@ func TestExplainJoinWaiting(t *testing.T) {
 		fan := f.fan(join.Spec{GroupingKey: "g"}, 3)
 		owner, msgs := f.claim(leaseTime)
 		f.settled(f.Outbox.WorkQueue("").Ack(f.ctx(), owner, msgs[0].Position))
-		f.settled(f.Outbox.WorkQueue("").AbandonAfter(f.ctx(), owner, time.Hour, failure(), msgs[1].Position))
+		f.settled(f.Outbox.WorkQueue("").Abandon(f.ctx(), owner, outbox.RetryAfter(time.Hour, failure()), msgs[1].Position))
 		x := f.explain(fan.Join.String(), "join_waiting")
 		f.says(x, "It waits for 2 of 3 steps: 1 of 3 steps completed and 0 failed so far.")
 		f.fact(x, "pending_members", "2")

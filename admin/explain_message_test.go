@@ -39,11 +39,11 @@ func TestExplainMessageRetry(t *testing.T) {
 		id := f.enqueue(outbox.Message{})
 		for range 2 {
 			owner, at := f.one()
-			f.settled(f.Outbox.WorkQueue("").AbandonAfter(f.ctx(), owner, 0, failure(), at))
+			f.settled(f.Outbox.WorkQueue("").Abandon(f.ctx(), owner, outbox.RetryAfter(0, failure()), at))
 		}
 		f.explain(id.String(), "queued") // the delay is over: it is no reason any more
 		owner, at := f.one()
-		f.settled(f.Outbox.WorkQueue("").AbandonAfter(f.ctx(), owner, time.Hour, failure(), at))
+		f.settled(f.Outbox.WorkQueue("").Abandon(f.ctx(), owner, outbox.RetryAfter(time.Hour, failure()), at))
 		x := f.explain(id.String(), "retry")
 		f.says(x, "for attempt 4", "attempt 3 failed: no such customer.", "(in 59m")
 		f.fact(x, "failed_attempts", "3")
@@ -236,7 +236,7 @@ func TestExplainMessageFailed(t *testing.T) {
 		f := openExplain(t, e)
 		id := f.enqueue(outbox.Message{})
 		owner, at := f.one()
-		f.settled(f.Outbox.WorkQueue("").AbandonAfter(f.ctx(), owner, 0, failure(), at))
+		f.settled(f.Outbox.WorkQueue("").Abandon(f.ctx(), owner, outbox.RetryAfter(0, failure()), at))
 		owner, at = f.one()
 		f.settled(f.Outbox.WorkQueue("").Fail(f.ctx(), owner, failure(), at))
 		x := f.explain(id.String(), "failed")
@@ -269,7 +269,7 @@ func TestExplainMessageExpired(t *testing.T) {
 		at := time.Now().Add(2 * time.Second)
 		id := f.enqueue(outbox.Message{Expires: at})
 		owner, position := f.one()
-		f.settled(f.Outbox.WorkQueue("").AbandonAfter(f.ctx(), owner, 0, failure(), position))
+		f.settled(f.Outbox.WorkQueue("").Abandon(f.ctx(), owner, outbox.RetryAfter(0, failure()), position))
 		f.db.Pass(time.Until(at) + time.Millisecond)
 		if msgs, err := f.Outbox.WorkQueue("").Claim(f.ctx(), outbox.NewOwnerToken(), time.Minute, 1); err != nil || len(msgs) != 0 {
 			t.Fatalf("claimed %d, %v", len(msgs), err)

@@ -47,7 +47,7 @@ func TestExplainOrderRetry(t *testing.T) {
 		f := openExplain(t, e)
 		id := f.enqueue(outbox.Message{})
 		owner, at := f.one()
-		f.settled(f.Outbox.WorkQueue("").AbandonAfter(f.ctx(), owner, time.Hour, failure(), at))
+		f.settled(f.Outbox.WorkQueue("").Abandon(f.ctx(), owner, outbox.RetryAfter(time.Hour, failure()), at))
 		f.explain(id.String(), "retry", "no_worker")
 		f.worker("w", "default", "u")
 		f.explain(id.String(), "retry", "no_handler")

@@ -50,7 +50,7 @@ func TestExplainTimerDue(t *testing.T) {
 		owner := outbox.NewOwnerToken()
 		_, err := f.Timers.WorkQueue().Claim(f.ctx(), owner, leaseTime, 1)
 		f.check(err)
-		f.settled(f.Timers.WorkQueue().AbandonAfter(f.ctx(), owner, time.Hour, failure(), id))
+		f.settled(f.Timers.WorkQueue().Abandon(f.ctx(), owner, outbox.RetryAfter(time.Hour, failure()), id))
 		f.says(f.explain(id.String(), "timer_pending"), "attempt 1 failed: no such customer.")
 	})
 }

@@ -72,7 +72,7 @@ func TestParkedKeepsAll(t *testing.T) {
 		msgs, err := f.Outbox.WorkQueue("").Claim(f.ctx(), owner, time.Minute, 4)
 		f.check(err)
 		for _, m := range msgs {
-			_, err := f.Outbox.WorkQueue("").AbandonAfter(f.ctx(), owner, 0, errors.New("not yet"), m.Position)
+			_, err := f.Outbox.WorkQueue("").Abandon(f.ctx(), owner, outbox.RetryAfter(0, errors.New("not yet")), m.Position)
 			f.check(err)
 		}
 		var before []*outbox.Info

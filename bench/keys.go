@@ -83,7 +83,7 @@ func putOffKeys(ctx context.Context, o *parts.Outbox, n int) error {
 		if len(ids) == 0 {
 			return fmt.Errorf("%w: %d of those that were to be put off", errLost, n)
 		}
-		if _, err := o.WorkQueue("").AbandonAfter(ctx, owner, month, errors.New("later"), ids...); err != nil {
+		if _, err := o.WorkQueue("").Abandon(ctx, owner, outbox.RetryAfter(month, errors.New("later")), ids...); err != nil {
 			return err
 		}
 		n -= len(ids)

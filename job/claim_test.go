@@ -40,7 +40,7 @@ func (f *fixture) take(n int) taken {
 
 func (f *fixture) abandon(held taken, delay time.Duration) {
 	f.t.Helper()
-	n, err := f.box.WorkQueue("").AbandonAfter(f.ctx(), held.owner, delay, errors.New("no paper"), held.ids...)
+	n, err := f.box.WorkQueue("").Abandon(f.ctx(), held.owner, outbox.RetryAfter(delay, errors.New("no paper")), held.ids...)
 	f.check(err)
 	if int(n) != len(held.ids) {
 		f.t.Fatalf("abandoned %d", n)

@@ -124,7 +124,7 @@ func testRetriesDoNotCount(t *testing.T, e dbtest.Engine) {
 	id, msgs := f.members(1)
 	for range 3 {
 		owner, items := f.claim(1)
-		if _, err := f.box.WorkQueue("").AbandonAfter(f.ctx(), owner, 0, errors.New("again"), items[msgs[0]]); err != nil {
+		if _, err := f.box.WorkQueue("").Abandon(f.ctx(), owner, outbox.RetryAfter(0, errors.New("again")), items[msgs[0]]); err != nil {
 			t.Fatal(err)
 		}
 		f.progress(id, 0, 0, join.Pending)

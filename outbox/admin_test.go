@@ -250,7 +250,7 @@ func (f *fixture) every() (ready, scheduled, retrying, held, done, failed, disca
 	f.touched(1)(f.WorkQueue("").Ack(f.ctx(), owner, ids[0]))
 	f.touched(2)(f.WorkQueue("").Fail(f.ctx(), owner, errors.New("e"), ids[1], ids[2]))
 	f.touched(1)(f.Discard(f.ctx(), outbox.FailedFilter{IDs: ids[2:3]}))
-	f.touched(1)(f.WorkQueue("").AbandonAfter(f.ctx(), owner, time.Hour, errors.New("busy"), ids[3]))
+	f.touched(1)(f.WorkQueue("").Abandon(f.ctx(), owner, outbox.RetryAfter(time.Hour, errors.New("busy")), ids[3]))
 	ready = f.enqueue(outbox.Message{})
 	scheduled = f.enqueue(outbox.Message{Due: time.Now().Add(time.Hour)})
 	return ready, scheduled, ids[3], ids[4], ids[0], ids[1], ids[2]
@@ -302,7 +302,7 @@ func testCancelRetrying(t *testing.T, e dbtest.Engine) {
 	id := f.enqueue(outbox.Message{})
 	for range 3 {
 		owner, _ := f.claimExactly(1)
-		f.touched(1)(f.WorkQueue("").AbandonAfter(f.ctx(), owner, 0, errors.New("busy"), id))
+		f.touched(1)(f.WorkQueue("").Abandon(f.ctx(), owner, outbox.RetryAfter(0, errors.New("busy")), id))
 	}
 	f.touched(1)(f.Cancel(f.ctx(), "enough", id))
 	if got := f.status(id, outbox.Discarded); got.RetryCount != 3 || got.LastError != "enough" {

@@ -28,7 +28,7 @@ func TestAttemptsAreKept(t *testing.T) {
 					continue
 				}
 				bad = m.Position
-				f.touched(1)(f.WorkQueue("").AbandonAfter(f.ctx(), owner, 0, fmt.Errorf("error %d", n+1), m.Position))
+				f.touched(1)(f.WorkQueue("").Abandon(f.ctx(), owner, outbox.RetryAfter(0, fmt.Errorf("error %d", n+1)), m.Position))
 			}
 		}
 		owner, _ := f.claimExactly(1)
@@ -71,7 +71,7 @@ func TestAttemptsOfNeighboursAndExpiredLeases(t *testing.T) {
 		f := open(t, e, worker.Options{Worker: "w1"})
 		ids := f.enqueueN(3)
 		owner, _ := f.claimExactly(3)
-		f.touched(2)(f.WorkQueue("").AbandonAfter(f.ctx(), owner, 0, errors.New("both"), ids[0], ids[1]))
+		f.touched(2)(f.WorkQueue("").Abandon(f.ctx(), owner, outbox.RetryAfter(0, errors.New("both")), ids[0], ids[1]))
 		f.touched(1)(f.WorkQueue("").Ack(f.ctx(), owner, ids[2]))
 		f.attempts(ids[0], "1 w1 both")
 		f.attempts(ids[1], "1 w1 both")

@@ -145,7 +145,7 @@ func TestExpiredMessagesAreCleanedUp(t *testing.T) {
 		at := time.Now().Add(soon)
 		id := f.enqueue(outbox.Message{Expires: at})
 		owner, msgs := f.claimExactly(1)
-		f.touched(1)(f.WorkQueue("").AbandonAfter(f.ctx(), owner, 0, errors.New("once"), msgs[0].Position))
+		f.touched(1)(f.WorkQueue("").Abandon(f.ctx(), owner, outbox.RetryAfter(0, errors.New("once")), msgs[0].Position))
 		f.waitUntil(at.Add(10 * time.Millisecond))
 		f.claimExactly(0)
 		f.status(id, outbox.Expired)

@@ -128,7 +128,7 @@ func TestRetriesUnderALimit(t *testing.T) {
 		f.limit(throttle.Topic, "a", throttle.Bounds{Concurrency: 1})
 		f.mix("a1", "a2")
 		owner, msgs := f.next("a1")
-		f.touched(1)(f.WorkQueue("").AbandonAfter(f.ctx(), owner, 0, errors.New("again"), msgs[0].Position))
+		f.touched(1)(f.WorkQueue("").Abandon(f.ctx(), owner, outbox.RetryAfter(0, errors.New("again")), msgs[0].Position))
 		owner, msgs = f.next("a2") // it was due before
 		f.next()
 		f.touched(1)(f.WorkQueue("").Ack(f.ctx(), owner, msgs[0].Position))

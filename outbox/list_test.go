@@ -154,7 +154,7 @@ func testListError(t *testing.T, e dbtest.Engine) {
 	owner, _ := f.claimExactly(4)
 	f.touched(2)(f.WorkQueue("").Fail(f.ctx(), owner, errors.New("dial tcp: 100% refused"), ids[0], ids[1]))
 	f.touched(1)(f.WorkQueue("").Fail(f.ctx(), owner, errors.New("no such customer"), ids[2]))
-	f.touched(1)(f.WorkQueue("").AbandonAfter(f.ctx(), owner, time.Hour, errors.New("connection refused"), ids[3]))
+	f.touched(1)(f.WorkQueue("").Abandon(f.ctx(), owner, outbox.RetryAfter(time.Hour, errors.New("connection refused")), ids[3]))
 	f.touched(1)(f.Discard(f.ctx(), outbox.FailedFilter{IDs: ids[1:2]}))
 	f.listed(outbox.ListOptions{Error: "refused"}, ids[3], ids[1], ids[0])
 	f.listed(outbox.ListOptions{Error: "0% r", Status: outbox.Failed}, ids[0])

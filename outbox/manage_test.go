@@ -46,7 +46,7 @@ func testRedrive(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	ids := f.enqueueN(4)
 	owner, _ := f.claimExactly(4)
-	f.touched(1)(f.WorkQueue("").AbandonAfter(f.ctx(), owner, 0, errors.New("first"), ids[0]))
+	f.touched(1)(f.WorkQueue("").Abandon(f.ctx(), owner, outbox.RetryAfter(0, errors.New("first")), ids[0]))
 	again, _ := f.claimExactly(1)
 	f.touched(1)(f.WorkQueue("").Fail(f.ctx(), again, errors.New("last"), ids[0]))
 	f.touched(1)(f.WorkQueue("").Fail(f.ctx(), owner, errors.New("e"), ids[1]))

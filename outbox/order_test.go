@@ -159,7 +159,7 @@ func TestOrderHoldsWhileItRetries(t *testing.T) {
 		f := open(t, e)
 		f.inOrder("a1", "a2")
 		owner, msgs := f.next("a1")
-		f.touched(1)(f.WorkQueue("").AbandonAfter(t.Context(), owner, time.Hour, errors.New("no"), msgs[0].Position))
+		f.touched(1)(f.WorkQueue("").Abandon(t.Context(), owner, outbox.RetryAfter(time.Hour, errors.New("no")), msgs[0].Position))
 		f.next()
 		f.touched(1)(f.Reschedule(t.Context(), time.Time{}, msgs[0].Position))
 		owner, msgs = f.next("a1")

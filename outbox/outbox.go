@@ -67,6 +67,7 @@ func Permanent(err error) error { return worker.Permanent(err) }
 // RetryAfter returns an error that fails this attempt with err and has the next one wait for d at
 // least: it lengthens the backoff of the topic's RetryPolicy and never shortens it, so a d that is
 // zero or negative changes nothing. The attempt counts; see Snooze for one that does not.
+// [WorkQueue.Abandon], which knows no policy, waits for d.
 func RetryAfter(d time.Duration, err error) error { return worker.RetryAfter(d, err) }
 
 // Snooze returns an error that puts the message back for d without counting an attempt.

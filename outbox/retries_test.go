@@ -21,10 +21,10 @@ func TestRetryCountsOfNeighboursAndOfRedrivenMessages(t *testing.T) {
 				t.Fatal(err)
 			}
 			owner, all := claimThree(t, o)
-			touched(t, 1)(o.WorkQueue("").AbandonAfter(t.Context(), owner, 0, errors.New("once"), all[1]))
+			touched(t, 1)(o.WorkQueue("").Abandon(t.Context(), owner, outbox.RetryAfter(0, errors.New("once")), all[1]))
 			touched(t, 2)(o.Release(t.Context(), owner, all[0], all[2]))
 			owner, all = claimThree(t, o, 0, 1, 0)
-			touched(t, 3)(o.WorkQueue("").AbandonAfter(t.Context(), owner, 0, errors.New("again"), all...))
+			touched(t, 3)(o.WorkQueue("").Abandon(t.Context(), owner, outbox.RetryAfter(0, errors.New("again")), all...))
 			owner, all = claimThree(t, o, 1, 2, 1)
 			touched(t, 3)(o.WorkQueue("").Fail(t.Context(), owner, nil, all...))
 			touched(t, 3)(changed(o.Redrive)(t.Context(), outbox.FailedFilter{}))

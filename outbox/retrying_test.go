@@ -18,7 +18,7 @@ func (f *fixture) retrying(n int, topic, text string) (ids []outbox.Position) {
 		ids = append(ids, f.enqueue(outbox.Message{Topic: topic}))
 	}
 	owner, msgs := f.claimExactly(n)
-	f.touched(int64(n))(f.WorkQueue("").AbandonAfter(f.ctx(), owner, time.Hour, errors.New(text), positions(msgs)...))
+	f.touched(int64(n))(f.WorkQueue("").Abandon(f.ctx(), owner, outbox.RetryAfter(time.Hour, errors.New(text)), positions(msgs)...))
 	return ids
 }
 

@@ -2,6 +2,7 @@ package outbox_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -78,16 +79,34 @@ func TestAbandonAfter(t *testing.T) { dbtest.Each(t, testAbandonAfter) }
 func testAbandonAfter(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id := f.enqueue(outbox.Message{})
-	for attempt := range 3 {
+	for attempt, d := range []time.Duration{0, -time.Second, 0} {
 		owner, _ := f.claimExactly(1)
-		f.touched(1)(f.WorkQueue("").AbandonAfter(f.ctx(), owner, 0, nil, id))
-		if got := f.get(id); got.RetryCount != attempt+1 || got.LastError != "" {
+		f.touched(1)(f.WorkQueue("").Abandon(f.ctx(), owner, outbox.RetryAfter(d, errors.New("busy")), id))
+		if got := f.get(id); got.RetryCount != attempt+1 || got.LastError != "busy" {
 			t.Fatalf("after %d attempts: %+v", attempt+1, got)
 		}
 	}
 	owner, _ := f.claimExactly(1)
-	f.touched(1)(f.WorkQueue("").AbandonAfter(f.ctx(), owner, time.Hour, errors.New("later"), id))
-	f.counts(outbox.Counts{Retrying: 1})
+	var before time.Time
+	f.clock(&before)
+	f.touched(1)(f.WorkQueue("").Abandon(f.ctx(), owner, fmt.Errorf("shop: %w", outbox.RetryAfter(time.Hour, errors.New("later"))), id))
+	f.counts(outbox.Counts{Ready: 1, Retrying: 1}) // the clock is ready
+	if got := f.get(id); got.LastError != "shop: later" || got.NextAttemptAt.Before(before.Add(time.Hour)) {
+		t.Fatalf("at %v: %+v", before, got)
+	}
+}
+
+// D-16: without a cause there is no error.
+func TestAbandonWithoutCause(t *testing.T) { dbtest.Each(t, testAbandonWithoutCause) }
+
+func testAbandonWithoutCause(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	id := f.enqueue(outbox.Message{})
+	owner, _ := f.claimExactly(1)
+	f.touched(1)(f.WorkQueue("").Abandon(f.ctx(), owner, nil, id))
+	if got := f.get(id); got.RetryCount != 1 || got.LastError != "" {
+		t.Fatalf("abandoned without a cause: %+v", got)
+	}
 }
 
 // OBX-037, OBX-062, D-14, D-560
@@ -99,7 +118,7 @@ func testAbandonBackoff(t *testing.T, e dbtest.Engine) {
 		id := f.enqueue(outbox.Message{})
 		for range retries {
 			owner, _ := f.claimExactly(1)
-			f.touched(1)(f.WorkQueue("").AbandonAfter(f.ctx(), owner, 0, nil, id))
+			f.touched(1)(f.WorkQueue("").Abandon(f.ctx(), owner, outbox.RetryAfter(0, nil), id))
 		}
 		owner, _ := f.claimExactly(1)
 		var before, after time.Time
@@ -190,7 +209,7 @@ func testSettleOddIDs(t *testing.T, e dbtest.Engine) {
 	f.touched(0)(f.WorkQueue("").Ack(f.ctx(), owner))
 	f.touched(0)(f.WorkQueue("").Ack(f.ctx(), owner, 0, -5, 1<<60))
 	f.touched(1)(f.WorkQueue("").Ack(f.ctx(), owner, ids[0], ids[0], ids[0], 1<<60))
-	f.touched(1)(f.WorkQueue("").AbandonAfter(f.ctx(), owner, time.Hour, nil, ids[1], ids[0], ids[1]))
+	f.touched(1)(f.WorkQueue("").Abandon(f.ctx(), owner, outbox.RetryAfter(time.Hour, nil), ids[1], ids[0], ids[1]))
 	f.touched(1)(f.WorkQueue("").Fail(f.ctx(), owner, nil, ids[2], ids[1], 7, ids[2]))
 	f.touched(1)(f.Extend(f.ctx(), owner, lease, ids...))
 	f.touched(1)(f.Release(f.ctx(), owner, ids...))
@@ -245,7 +264,7 @@ func testRetryKeepsDueTime(t *testing.T, e dbtest.Engine) {
 	due := time.Now().Add(-time.Hour).Truncate(time.Microsecond).UTC()
 	id := f.enqueue(outbox.Message{Due: due})
 	owner, _ := f.claimExactly(1)
-	f.touched(1)(f.WorkQueue("").AbandonAfter(f.ctx(), owner, time.Hour, nil, id))
+	f.touched(1)(f.WorkQueue("").Abandon(f.ctx(), owner, outbox.RetryAfter(time.Hour, nil), id))
 	if got := f.get(id); !got.Due.Equal(due) || !got.NextAttemptAt.After(due.Add(time.Hour)) {
 		t.Fatalf("due %v, next attempt %v", got.Due, got.NextAttemptAt)
 	}
@@ -255,9 +274,6 @@ func TestSettleBadArguments(t *testing.T) { dbtest.Each(t, testSettleBadArgument
 
 func testSettleBadArguments(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	if _, err := f.WorkQueue("").AbandonAfter(f.ctx(), outbox.NewOwnerToken(), -time.Second, nil, 1); !errors.Is(err, engine.ErrInvalid) {
-		t.Fatalf("a negative delay: %v", err)
-	}
 	if _, err := f.Extend(f.ctx(), outbox.NewOwnerToken(), 0, 1); !errors.Is(err, engine.ErrInvalid) {
 		t.Fatalf("no lease: %v", err)
 	}

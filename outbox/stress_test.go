@@ -270,7 +270,7 @@ func (w *stressWorld) settle(o *parts.Outbox, owner outbox.OwnerToken, h *holder
 	}
 	switch what {
 	case 0:
-		n, err = o.WorkQueue("").AbandonAfter(ctx, owner, time.Duration(rng.IntN(20))*time.Millisecond, errors.New("by hand"), ids...)
+		n, err = o.WorkQueue("").Abandon(ctx, owner, outbox.RetryAfter(time.Duration(rng.IntN(20))*time.Millisecond, errors.New("by hand")), ids...)
 	case 1:
 		n, err = o.Release(ctx, owner, ids...)
 	case 2:

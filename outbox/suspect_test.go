@@ -179,7 +179,7 @@ func testSuspectClears(t *testing.T, e dbtest.Engine) {
 	f.claimExactly(2)
 	f.lapse()
 	owner, _ := f.claimExactly(2)
-	f.touched(1)(f.WorkQueue("").AbandonAfter(f.ctx(), owner, 0, nil, ids[0]))
+	f.touched(1)(f.WorkQueue("").Abandon(f.ctx(), owner, outbox.RetryAfter(0, nil), ids[0]))
 	f.touched(1)(f.WorkQueue("").Fail(f.ctx(), owner, nil, ids[1]))
 	if n, err := f.Redrive(f.ctx(), outbox.FailedFilter{}); n != 1 || err != nil {
 		t.Fatal(n, err)

@@ -70,7 +70,7 @@ func TestUniqueWhileNotDone(t *testing.T) {
 		owner, msgs := f.claimExactly(1)
 		other.Topic, other.Queue, other.UniqueKey = "u", "q", m.UniqueKey
 		f.same(f.put(other, true), first, "running, and of another topic and queue")
-		f.touched(1)(f.WorkQueue("").AbandonAfter(f.ctx(), owner, 0, errors.New("once more"), msgs[0].Position))
+		f.touched(1)(f.WorkQueue("").Abandon(f.ctx(), owner, outbox.RetryAfter(0, errors.New("once more")), msgs[0].Position))
 		f.same(f.put(m, true), first, "waiting for a retry")
 		owner, msgs = f.claimExactly(1)
 		f.touched(1)(f.WorkQueue("").Ack(f.ctx(), owner, msgs[0].Position))
@@ -95,7 +95,7 @@ func TestUniqueWhileNotBegun(t *testing.T) {
 		f.same(f.put(m, true), first, "waiting")
 		owner, msgs := f.claimExactly(1)
 		second := f.put(m, false)
-		f.touched(1)(f.WorkQueue("").AbandonAfter(f.ctx(), owner, 0, errors.New("once more"), msgs[0].Position))
+		f.touched(1)(f.WorkQueue("").Abandon(f.ctx(), owner, outbox.RetryAfter(0, errors.New("once more")), msgs[0].Position))
 		f.same(f.put(m, true), second, "the last one has the key")
 		f.counts(outbox.Counts{Ready: 2})
 		f.same(f.put(keyed("1", outbox.UniqueOptions{}), true), second, "the scope is of the enqueue that asks")

@@ -183,7 +183,7 @@ func testObserveExhausted(t *testing.T, e dbtest.Engine) {
 	id := f.enqueue(outbox.Message{})
 	for range 3 {
 		owner, _ := f.claimExactly(1)
-		f.touched(1)(f.WorkQueue("").AbandonAfter(f.ctx(), owner, 0, nil, id))
+		f.touched(1)(f.WorkQueue("").Abandon(f.ctx(), owner, outbox.RetryAfter(0, nil), id))
 	}
 	if err := f.Run(f.ctx()); err != nil {
 		t.Fatal(err)

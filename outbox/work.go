@@ -52,18 +52,11 @@ func (q *WorkQueue[T, ID]) Ack(ctx context.Context, owner OwnerToken, ids ...ID)
 	return q.work.Settle(ctx, owner, ids, queue.Outcome{})
 }
 
-// Abandon puts items back for another attempt after the default backoff, and counts this one as
-// failed because of cause, which may be nil.
+// Abandon puts items back for another attempt, and counts this one as failed because of cause,
+// which may be nil. The attempt begins after the default backoff, 1, 2, 4, … 60 s, or after d if
+// cause is or wraps [RetryAfter](d, err): here d may be shorter than the backoff, and 0 is at once.
 func (q *WorkQueue[T, ID]) Abandon(ctx context.Context, owner OwnerToken, cause error, ids ...ID) (int64, error) {
-	return q.work.Settle(ctx, owner, ids, queue.Outcome{As: queue.Abandoned, Error: causeText(cause)})
-}
-
-// AbandonAfter is Abandon with a delay in place of the backoff.
-func (q *WorkQueue[T, ID]) AbandonAfter(ctx context.Context, owner OwnerToken, delay time.Duration, cause error, ids ...ID) (int64, error) {
-	if delay < 0 {
-		return 0, engine.Invalid("delay", "negative")
-	}
-	return q.work.Settle(ctx, owner, ids, queue.Outcome{As: queue.Abandoned, Delay: &delay, Error: causeText(cause)})
+	return q.work.Settle(ctx, owner, ids, queue.Outcome{As: queue.Abandoned, Delay: worker.AskedDelay(cause), Error: causeText(cause)})
 }
 
 // Fail marks items as failed for good because of cause, which may be nil.

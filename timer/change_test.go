@@ -218,7 +218,7 @@ func testRescheduleAfterFailure(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id := f.put(f.due())
 	owner, _ := f.claim(1)
-	f.touched(1)(f.WorkQueue().AbandonAfter(f.ctx(), owner, time.Hour, nil, id))
+	f.touched(1)(f.WorkQueue().Abandon(f.ctx(), owner, outbox.RetryAfter(time.Hour, nil), id))
 	f.fires(0)
 	f.changed(true)(f.Reschedule(f.ctx(), id, f.past()))
 	if got := f.get(id, timer.Scheduled); got.RetryCount != 1 {

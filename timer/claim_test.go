@@ -136,7 +136,7 @@ func testForeignTokens(t *testing.T, e dbtest.Engine) {
 	for _, foreign := range []outbox.OwnerToken{outbox.NewOwnerToken(), {}} {
 		f.touched(0)(f.WorkQueue().Ack(f.ctx(), foreign, ids...))
 		f.touched(0)(f.WorkQueue().Abandon(f.ctx(), foreign, nil, ids...))
-		f.touched(0)(f.WorkQueue().AbandonAfter(f.ctx(), foreign, 0, nil, ids...))
+		f.touched(0)(f.WorkQueue().Abandon(f.ctx(), foreign, outbox.RetryAfter(0, nil), ids...))
 	}
 	f.get(ids[0], timer.Claimed)
 	f.touched(2)(f.WorkQueue().Ack(f.ctx(), owner, ids...))
@@ -169,8 +169,8 @@ func (f *fixture) settlings() map[string]func(outbox.OwnerToken, ...timer.ID) (i
 		"abandon": func(o outbox.OwnerToken, ids ...timer.ID) (int64, error) {
 			return f.WorkQueue().Abandon(f.ctx(), o, errors.New("no"), ids...)
 		},
-		"abandon after": func(o outbox.OwnerToken, ids ...timer.ID) (int64, error) {
-			return f.WorkQueue().AbandonAfter(f.ctx(), o, 0, errors.New("no"), ids...)
+		"abandon at once": func(o outbox.OwnerToken, ids ...timer.ID) (int64, error) {
+			return f.WorkQueue().Abandon(f.ctx(), o, outbox.RetryAfter(0, errors.New("no")), ids...)
 		},
 	}
 }
@@ -184,7 +184,7 @@ func testAbandon(t *testing.T, e dbtest.Engine) {
 	id := f.put(timer.Timer{Topic: "t", Due: due})
 	for i, cause := range []error{errors.New(strings.Repeat("ü", 2000)), nil, errors.New("last")} {
 		owner, _ := f.claim(1)
-		f.touched(1)(f.WorkQueue().AbandonAfter(f.ctx(), owner, 0, cause, id))
+		f.touched(1)(f.WorkQueue().Abandon(f.ctx(), owner, outbox.RetryAfter(0, cause), id))
 		got := f.get(id, timer.Scheduled)
 		if got.RetryCount != i+1 || !got.Due.Equal(due) || got.Owner != (outbox.OwnerToken{}) || !got.LockedUntil.IsZero() {
 			t.Fatalf("abandoned %d times: %+v", i+1, got)

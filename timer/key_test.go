@@ -99,7 +99,7 @@ func testKeyReplacesClaimed(t *testing.T, e dbtest.Engine) {
 			t.Fatalf("the claimed one is %+v", got)
 		}
 		f.byKey("k", young)
-		f.touched(1)(f.WorkQueue().AbandonAfter(f.ctx(), owner, 0, nil, old))
+		f.touched(1)(f.WorkQueue().Abandon(f.ctx(), owner, outbox.RetryAfter(0, nil), old))
 		f.get(old, timer.Scheduled)
 		f.byKey("k", young)
 		f.changed(true)(f.CancelKey(f.ctx(), "k"))

@@ -226,7 +226,7 @@ func (f *fixture) selfDispatch(handle *fixture, acked map[timer.ID]bool, n int) 
 		}
 		for i, info := range got {
 			if i%3 == 0 && info.RetryCount == 0 {
-				if back, err := handle.WorkQueue().AbandonAfter(f.ctx(), owner, 0, nil, info.ID); back != 1 || err != nil {
+				if back, err := handle.WorkQueue().Abandon(f.ctx(), owner, outbox.RetryAfter(0, nil), info.ID); back != 1 || err != nil {
 					return fmt.Errorf("put back %d: %w", back, err)
 				}
 				continue

@@ -107,8 +107,6 @@ func testRefusedCalls(t *testing.T, e dbtest.Engine) {
 	f.refused("lease", err)
 	_, err = f.WorkQueue().Claim(f.ctx(), owner, lease, 0)
 	f.refused("batch size", err)
-	_, err = f.WorkQueue().AbandonAfter(f.ctx(), owner, -1, nil, id)
-	f.refused("delay", err)
 	_, err = engine.Collect(f.List(f.ctx(), timer.ListOptions{Status: "over"}), 100)
 	f.refused("status", err)
 	f.get(id, timer.Scheduled)

@@ -83,7 +83,7 @@ func testWokenByAbandon(t *testing.T, e dbtest.Engine) {
 	id := f.put(f.due())
 	owner, _ := other.claimFor(time.Hour, 1)
 	f.run()
-	other.touched(1)(other.WorkQueue().AbandonAfter(f.ctx(), owner, short, nil, id))
+	other.touched(1)(other.WorkQueue().Abandon(f.ctx(), owner, outbox.RetryAfter(short, nil), id))
 	f.until(id)
 }
 

@@ -180,7 +180,7 @@ func TestRunNow(t *testing.T) {
 		owner := outbox.NewOwnerToken()
 		_, err = f.Outbox.WorkQueue("again").Claim(f.ctx(), owner, time.Minute, 1)
 		f.check(err)
-		_, err = f.Outbox.WorkQueue("again").AbandonAfter(f.ctx(), owner, time.Hour, errors.New("busy"), id.Position())
+		_, err = f.Outbox.WorkQueue("again").Abandon(f.ctx(), owner, outbox.RetryAfter(time.Hour, errors.New("busy")), id.Position())
 		f.check(err)
 		if _, body, _ := get(t, s, "messages?status=retrying"); !strings.Contains(body, id.String()) {
 			t.Error("not listed as retrying")

@@ -49,7 +49,7 @@ func openVault(t *testing.T) *vault {
 	_, err = f.Outbox.Enqueue(ctx, outbox.Message{Topic: "vault", Queue: "broken"})
 	f.check(err)
 	f.end("vault", func(owner outbox.OwnerToken, id outbox.Position) (int64, error) {
-		return f.Outbox.WorkQueue("").AbandonAfter(ctx, owner, time.Hour, errors.New(sesame), id)
+		return f.Outbox.WorkQueue("").Abandon(ctx, owner, outbox.RetryAfter(time.Hour, errors.New(sesame)), id)
 	})
 	_, err = f.Timers.Schedule(ctx, timer.Timer{Topic: "vault", Key: "vault", Due: time.Now().Add(time.Hour), Payload: []byte(sesame), Headers: headers, CorrelationID: sesame})
 	f.check(err)

@@ -110,7 +110,7 @@ func fill(t testing.TB, d dbtest.Database) *store {
 	})
 	enqueue(outbox.Message{Topic: "retried"})
 	settle(1, func(owner outbox.OwnerToken, ids []outbox.Position) {
-		_, err := p.Outbox.WorkQueue("").AbandonAfter(ctx, owner, time.Hour, errors.New("not yet"), ids...)
+		_, err := p.Outbox.WorkQueue("").Abandon(ctx, owner, outbox.RetryAfter(time.Hour, errors.New("not yet")), ids...)
 		must(t, err)
 	})
 	enqueue(outbox.Message{Topic: "claimed"})

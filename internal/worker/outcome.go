@@ -43,6 +43,15 @@ func RetryAfter(d time.Duration, err error) error {
 	return &retryAfterError{delay: bounded(d), err: err}
 }
 
+// AskedDelay returns the delay of an error of RetryAfter; nil for others.
+func AskedDelay(err error) *time.Duration {
+	var after *retryAfterError
+	if !errors.As(err, &after) {
+		return nil
+	}
+	return &after.delay
+}
+
 // AskForTime is RetryAfter for an answer that says nothing of the item, such as "not now": the
 // attempt is not counted, unless the item has been claimable for longer than the attempts of its
 // policy would span.

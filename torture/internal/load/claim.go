@@ -170,7 +170,7 @@ func (p *process) settleOne(ctx context.Context, m *outbox.Message, owner outbox
 	switch {
 	case p.chance(0.1):
 		op, call = history.Abandon, func() (int64, error) {
-			return p.pawl.Outbox.WorkQueue("").AbandonAfter(ctx, owner, 100*time.Millisecond, errPlanned, m.Position)
+			return p.pawl.Outbox.WorkQueue("").Abandon(ctx, owner, outbox.RetryAfter(100*time.Millisecond, errPlanned), m.Position)
 		}
 	case p.chance(0.03):
 		return // forgotten: it expires

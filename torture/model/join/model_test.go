@@ -369,7 +369,7 @@ func (m *model) allCount(steps []*step) bool {
 
 func (m *model) abandon(rt *rapid.T) {
 	m.became(m.settle(rt, func(owner outbox.OwnerToken, ids []outbox.Position) (int64, error) {
-		return m.box.WorkQueue("").AbandonAfter(m.ctx(), owner, 0, errors.New("again"), ids...)
+		return m.box.WorkQueue("").Abandon(m.ctx(), owner, outbox.RetryAfter(0, errors.New("again")), ids...)
 	}), outbox.Ready)
 }
 

@@ -181,7 +181,7 @@ func (m *flowModel) settleOne(rt *rapid.T) {
 		m.touched(1)(m.WorkQueue("").Fail(m.ctx(), o.owner, errors.New("no"), o.at))
 		m.ended(o)
 	case 1:
-		m.touched(1)(m.WorkQueue("").AbandonAfter(m.ctx(), o.owner, 0, nil, o.at))
+		m.touched(1)(m.WorkQueue("").Abandon(m.ctx(), o.owner, outbox.RetryAfter(0, nil), o.at))
 	case 2:
 		m.touched(1)(m.Release(m.ctx(), o.owner, o.at))
 	default:

@@ -577,13 +577,11 @@ func (m *model) abandon(rt *rapid.T) {
 	}
 	delay := rapid.SampledFrom(delays).Draw(rt, "delay")
 	m.tick(time.Microsecond)
-	var n int64
-	var err error
-	if delay < 0 {
-		n, err = m.o.WorkQueue("").Abandon(m.ctx(), owner, cause, ids...)
-	} else {
-		n, err = m.o.WorkQueue("").AbandonAfter(m.ctx(), owner, delay, cause, ids...)
+	if delay >= 0 {
+		cause = outbox.RetryAfter(delay, cause)
+		text = cmp.Or(text, cause.Error())
 	}
+	n, err := m.o.WorkQueue("").Abandon(m.ctx(), owner, cause, ids...)
 	wantCount(rt, n, err, len(touched))
 	for _, k := range touched {
 		k.retry++
