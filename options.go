@@ -12,6 +12,7 @@ import (
 
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/checker"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/limits"
@@ -95,9 +96,9 @@ type Options struct {
 	EnableSchemaDeployment bool
 }
 
-// Validate returns an InvalidError that names the first field that is invalid. New calls
-// it.
-func (o *Options) Validate() error {
+// Validate is for packages that give options to New later; programs cannot call it. It returns
+// an InvalidError that names the first field that is invalid.
+func (o *Options) Validate(access.Key) error {
 	box := o.outbox()
 	if err := box.Validate(); err != nil {
 		return err

@@ -104,7 +104,7 @@ func New(db DB, opts Options) (*Pawl, error) {
 	if !ok {
 		return nil, errors.New("pawl: no database: open one with sqlite.Open or postgres.Open")
 	}
-	if err := opts.Validate(); err != nil {
+	if err := opts.Validate(access.Key{}); err != nil {
 		return nil, fmt.Errorf("pawl: options: %w", err)
 	}
 	counts := activity.New()

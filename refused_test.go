@@ -10,6 +10,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/sqlite"
@@ -67,7 +68,7 @@ func TestIgnoredOptions(t *testing.T) {
 		}
 	}
 	for _, o := range []pawl.Options{{QueueConcurrency: map[string]int{"inbox": 1, "default": 2}}, {QueueConcurrency: map[string]int{"in": 1}, Inbox: inbox.Options{Queue: "in"}}} {
-		if err := o.Validate(); err != nil {
+		if err := o.Validate(access.Key{}); err != nil {
 			t.Error(err)
 		}
 	}

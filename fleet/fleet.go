@@ -19,6 +19,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/checker"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/worker"
@@ -86,9 +87,9 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Validate returns a pawl.InvalidError that names the first invalid field. New calls it.
-func (o *Options) Validate() error {
-	if err := o.Pawl.Validate(); err != nil {
+// validate returns a pawl.InvalidError that names the first invalid field.
+func (o *Options) validate() error {
+	if err := o.Pawl.Validate(access.Key{}); err != nil {
 		return engine.InOptions("Pawl", err)
 	}
 	return cmp.Or(
@@ -161,7 +162,7 @@ func New(d Discovery, opts Options) (*Fleet, error) {
 	if len(opts.Engines) == 0 {
 		return nil, engine.Invalid("engines", `none: name those of the databases, such as {"postgres": postgres.OpenURL}`)
 	}
-	if err := opts.Validate(); err != nil {
+	if err := opts.validate(); err != nil {
 		return nil, fmt.Errorf("fleet: options: %w", err)
 	}
 	if list, ok := d.(static); ok {

@@ -178,7 +178,7 @@ func TestShareOptions(t *testing.T) {
 	for field, o := range map[string]*Share{
 		"Share.DB": {}, "Share.Copies": ShareOf(StaticMembers("a"), -1), "Share.Fleet": {Fleet: "a/b", members: StaticMembers("a")},
 	} {
-		if err := (&Options{Share: o}).Validate(); !errors.Is(err, engine.ErrInvalid) || !strings.Contains(err.Error(), field) {
+		if err := (&Options{Share: o}).validate(); !errors.Is(err, engine.ErrInvalid) || !strings.Contains(err.Error(), field) {
 			t.Errorf("%s: %v", field, err)
 		}
 	}

@@ -83,8 +83,8 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Validate returns a pawl.InvalidError that names the first invalid field. New calls it.
-func (o *Options) Validate() error {
+// validate returns a pawl.InvalidError that names the first invalid field.
+func (o *Options) validate() error {
 	if err := engine.CheckText("Source", o.Source, 255, true); err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (o *Options) Validate() error {
 // An error says which option is invalid, a pawl.InvalidError, without any secret. The server
 // should have a ReadTimeout: the handler waits for the body.
 func New(in Inbox, opts Options) (http.Handler, error) {
-	if err := opts.Validate(); err != nil {
+	if err := opts.validate(); err != nil {
 		return nil, fmt.Errorf("receive: options: %w", err)
 	}
 	if opts.MaxBody == 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/ThreeDotsLabs/watermill/message"
 
 	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -61,7 +62,7 @@ func NewSubscriber(p *pawl.Pawl, opts SubscriberOptions) (*Subscriber, error) {
 	if w.Retry == nil {
 		w.Retry = &outbox.RetryPolicy{Delay: nackDelay, Jitter: 0.1}
 	}
-	if err := w.Validate(); err != nil {
+	if err := w.Validate(access.Key{}); err != nil {
 		return nil, err
 	}
 	base, stop := context.WithCancel(context.Background())
