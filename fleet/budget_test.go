@@ -34,7 +34,7 @@ func (p *peak) leave() { p.now.Add(-1) }
 func TestHandlersAreBounded(t *testing.T) {
 	t.Parallel()
 	o, r := quick(), newRecord()
-	o.Handlers, o.HandlersPerStore = 5, 3
+	o.Handlers, o.Pawl.Concurrency = 5, 3
 	keys := []string{"a", "b", "c"}
 	f := open(t, fleet.Static(files(t, keys...)...), o)
 	var all peak

@@ -117,7 +117,7 @@ func TestFleetTellsNothingSecret(t *testing.T) {
 	w := canary.New()
 	well, broken := guarded(t, w)
 	o := quick()
-	o.Logger = w.Logger()
+	o.Pawl.Logger = w.Logger()
 	o.Pawl.Grace = time.Second
 	f := open(t, fleet.Static(append(well, broken...)...), o)
 	f.Handle("fine", func(context.Context, *outbox.Message) error { return nil })

@@ -36,9 +36,9 @@ func TestOneOfThreeClustersDies(t *testing.T) {
 		dbs = append(dbs, fleet.Database{Key: key, URL: clusters[key].URL()})
 	}
 	f, err := fleet.New(fleet.Static(dbs...), fleet.Options{
-		Engines: map[string]fleet.Opener{"postgres": postgres.OpenURL, "sqlite": sqlite.OpenURL},
-		Pawl:    pawl.Options{Lease: 2 * time.Second},
-		Logger:  slog.New(slog.NewTextHandler(io.Discard, nil)), KeepReady: 1, PollMax: time.Second, Cool: 100 * time.Millisecond,
+		Engines:   map[string]fleet.Opener{"postgres": postgres.OpenURL, "sqlite": sqlite.OpenURL},
+		Pawl:      pawl.Options{Lease: 2 * time.Second, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))},
+		KeepReady: 1, PollMax: time.Second, Cool: 100 * time.Millisecond,
 	})
 	check(t, err)
 	if err := f.MigrateAll(t.Context(), "b"); err != nil {

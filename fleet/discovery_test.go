@@ -180,7 +180,7 @@ func TestInvalidEntries(t *testing.T) {
 	a, b := blank(t, "a"), blank(t, "b")
 	out := &logs{}
 	o := quick()
-	o.Logger = out.logger()
+	o.Pawl.Logger = out.logger()
 	l := listOf(fleet.Database{Key: " ", URL: a.URL}, a, fleet.Database{Key: strings.Repeat("k", 256), URL: a.URL},
 		fleet.Database{Key: "odd", URL: "oracle://somewhere"}, b)
 	f := open(t, l, o)

@@ -31,10 +31,9 @@ func ExampleShare() {
 		log.Fatal(err)
 	}
 	f, err := fleet.New(fleet.Static(fleet.Database{Key: "acme", URL: "sqlite:" + filepath.Join(dir, "acme.db")}), fleet.Options{
-		Engines:       map[string]fleet.Opener{"sqlite": sqlite.OpenURL},
-		Pawl:          pawl.Options{EnableSchemaDeployment: true},
-		Share:         &fleet.Share{DB: db, Fleet: "tenants"},
-		StopWhenEmpty: true, // a server leaves this out
+		Engines: map[string]fleet.Opener{"sqlite": sqlite.OpenURL},
+		Pawl:    pawl.Options{EnableSchemaDeployment: true, StopWhenEmpty: true}, // a server leaves the second out
+		Share:   &fleet.Share{DB: db, Fleet: "tenants"},
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -26,9 +26,8 @@ func Example() {
 		fleet.Database{Key: "acme", URL: "sqlite:" + filepath.Join(dir, "acme.db")},
 		fleet.Database{Key: "globex", URL: "sqlite:" + filepath.Join(dir, "globex.db")},
 	), fleet.Options{
-		Engines:       map[string]fleet.Opener{"sqlite": sqlite.OpenURL}, // and "postgres": postgres.OpenURL
-		Pawl:          pawl.Options{EnableSchemaDeployment: true},
-		StopWhenEmpty: true, // a server leaves this out
+		Engines: map[string]fleet.Opener{"sqlite": sqlite.OpenURL},               // and "postgres": postgres.OpenURL
+		Pawl:    pawl.Options{EnableSchemaDeployment: true, StopWhenEmpty: true}, // a server leaves the second out
 	})
 	if err != nil {
 		log.Fatal(err)

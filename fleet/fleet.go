@@ -39,9 +39,10 @@ type Options struct {
 	//
 	//	map[string]Opener{"postgres": postgres.OpenURL, "sqlite": sqlite.OpenURL}
 	Engines map[string]Opener
-	// Pawl configures the components of every store. Its workers' concurrency is
-	// HandlersPerStore; EnableSchemaDeployment migrates each store before its
-	// first work.
+	// Pawl configures the components of every store. Concurrency bounds the handlers of each queue
+	// of one store; StopWhenEmpty makes Run return once no store that this process works on has
+	// anything due; EnableSchemaDeployment migrates each store before its first work. Logger also
+	// logs what happens to the fleet, and logs the stores with their keys.
 	Pawl pawl.Options
 	// Strategy chooses the next store while more stores have work than can be worked on at
 	// once, default RoundRobin.
@@ -54,8 +55,6 @@ type Options struct {
 	Active int
 	// Handlers is how many handlers run at once in all, default 256.
 	Handlers int
-	// HandlersPerStore is how many of them one store may have, default 64.
-	HandlersPerStore int
 	// Connections is how many connections to servers there are at once in all, default 80,
 	// at least 4: PostgreSQL's default limit is 100, and other programs need some, too. Files
 	// do not count.
@@ -79,12 +78,6 @@ type Options struct {
 
 	// Share divides the stores among several processes. nil: this process works on all.
 	Share *Share
-
-	// StopWhenEmpty makes Run return once no store that this process works on has anything due.
-	StopWhenEmpty bool
-	// Logger logs what happens to the fleet and, with the store's key, to the stores; see
-	// pawl.Options. nil means slog.Default() for warnings and errors only.
-	Logger *slog.Logger
 }
 
 // validate returns a pawl.InvalidError that names the first invalid field.
@@ -94,7 +87,7 @@ func (o *Options) validate() error {
 	}
 	return cmp.Or(
 		o.Share.validate(), engine.CheckOption("Refresh", o.Refresh, 1, 0), engine.CheckOption("Active", o.Active, 1, 0), engine.CheckOption("Handlers", o.Handlers, 1, 0),
-		engine.CheckOption("HandlersPerStore", o.HandlersPerStore, 1, 0), engine.CheckOption("Connections", o.Connections, minConnections, 0),
+		engine.CheckOption("Connections", o.Connections, minConnections, 0),
 		engine.CheckOption("ConnectionsPerStore", o.ConnectionsPerStore, minPerStore, 0), engine.CheckOption("PollMin", o.PollMin, 1, 0),
 		engine.CheckOption("PollMax", o.PollMax, 1, 0), engine.CheckOption("PollFiles", o.PollFiles, 1, 0), engine.CheckOption("Cool", o.Cool, 1, 0),
 		engine.CheckOption("KeepReady", o.KeepReady, 1, 0),
@@ -105,7 +98,6 @@ func (o *Options) defaults() {
 	set(&o.Refresh, 5*time.Minute)
 	set(&o.Active, 64)
 	set(&o.Handlers, 256)
-	set(&o.HandlersPerStore, 64)
 	set(&o.Connections, 80)
 	set(&o.ConnectionsPerStore, 8)
 	set(&o.PollMin, 250*time.Millisecond)
@@ -116,7 +108,6 @@ func (o *Options) defaults() {
 	if o.Strategy == nil {
 		o.Strategy = RoundRobin()
 	}
-	o.Logger = engine.Logger(o.Logger)
 }
 
 // A store that is worked on needs a connection for notifications, one for its loop, and one
@@ -171,7 +162,7 @@ func New(d Discovery, opts Options) (*Fleet, error) {
 		}
 	}
 	opts.defaults()
-	f := &Fleet{discovery: d, opts: opts, log: opts.Logger, work: databaseWork{}, handlers: newBudget(opts.Handlers)}
+	f := &Fleet{discovery: d, opts: opts, log: engine.Logger(opts.Pawl.Logger), work: databaseWork{}, handlers: newBudget(opts.Handlers)}
 	f.conns = &connections{budget: newBudget(opts.Connections), pressed: f.closeIdle}
 	f.registry.init(f)
 	f.turns.init(f)
@@ -240,7 +231,7 @@ func (f *Fleet) Run(ctx context.Context) error {
 	running.Go(func() { f.registry.refreshUntil(ctx) })
 	running.Go(func() { f.pollLoop(ctx) })
 	running.Go(func() { f.share.run(ctx) })
-	if f.opts.StopWhenEmpty {
+	if f.opts.Pawl.StopWhenEmpty {
 		running.Go(func() {
 			f.drained(ctx)
 			stop()

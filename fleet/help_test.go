@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/fleetstate"
@@ -120,7 +121,7 @@ func must(t testing.TB, err error) {
 
 // quick are options for tests: looks come soon, and little is said.
 func quick() fleet.Options {
-	return fleet.Options{Engines: engines(), PollMin: 2 * time.Millisecond, PollFiles: 20 * time.Millisecond, Logger: slog.New(slog.DiscardHandler)}
+	return fleet.Options{Engines: engines(), PollMin: 2 * time.Millisecond, PollFiles: 20 * time.Millisecond, Pawl: pawl.Options{Logger: slog.New(slog.DiscardHandler)}}
 }
 
 // open is a fleet that is closed with the test.

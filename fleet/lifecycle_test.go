@@ -46,7 +46,7 @@ func TestRemovalWithWorkInFlight(t *testing.T) {
 	dbs := files(t, "a", "b")
 	l, r := listOf(dbs...), newRecord()
 	o := quick()
-	o.HandlersPerStore = 4
+	o.Pawl.Concurrency = 4
 	f := open(t, l, o)
 	entered, release := make(chan struct{}, 100), make(chan struct{})
 	f.Handle("t", func(ctx context.Context, m *outbox.Message) error {
@@ -131,7 +131,7 @@ func TestStopInTheMiddle(t *testing.T) {
 	}
 	listed := []fleet.Database{dbs[0], dbs[1], w.admits(dbs[2], hangs)}
 	o := quick()
-	o.Engines, o.HandlersPerStore = w.engines(), 2
+	o.Engines, o.Pawl.Concurrency = w.engines(), 2
 	f := open(t, fleet.Static(listed...), o)
 	f.Handle("t", r.Handle)
 	stop := start(t, f)
@@ -150,7 +150,7 @@ func TestStopInTheMiddle(t *testing.T) {
 
 func quickUntilEmpty() fleet.Options {
 	o := quick()
-	o.StopWhenEmpty = true
+	o.Pawl.StopWhenEmpty = true
 	return o
 }
 

@@ -47,7 +47,7 @@ func (j *moveJob) run() error {
 		stop()
 	}()
 	o := quick()
-	o.Pawl.Lease, o.PollMax, o.Logger = j.Lease, 500*time.Millisecond, slog.New(slog.DiscardHandler)
+	o.Pawl.Lease, o.PollMax, o.Pawl.Logger = j.Lease, 500*time.Millisecond, slog.New(slog.DiscardHandler)
 	f, err := fleet.New(fleet.Static(j.Store), o)
 	if err != nil {
 		return err

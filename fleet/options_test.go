@@ -24,7 +24,7 @@ func TestWhatAFleetRefuses(t *testing.T) {
 	t.Parallel()
 	list := fleet.Static(blank(t, "a"))
 	for want, o := range map[string]fleet.Options{
-		"Refresh": {Refresh: -1}, "Active": {Active: -1}, "Handlers": {Handlers: -1}, "HandlersPerStore": {HandlersPerStore: -1}, "Connections": {Connections: 3},
+		"Refresh": {Refresh: -1}, "Active": {Active: -1}, "Handlers": {Handlers: -1}, "Pawl.Concurrency": {Pawl: pawl.Options{Concurrency: -1}}, "Connections": {Connections: 3},
 		"ConnectionsPerStore": {ConnectionsPerStore: 2}, "PollMin": {PollMin: -1}, "PollMax": {PollMax: -1}, "PollFiles": {PollFiles: -1}, "Cool": {Cool: -1},
 		"KeepReady": {KeepReady: -1}, "Pawl.Grace": {Pawl: pawl.Options{Grace: -1}},
 	} {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/fleetstate"
 )
@@ -143,7 +144,7 @@ func TestOwnView(t *testing.T) {
 		"the same one twice in the list":  {[]Membership{{Self: "1", Members: append(membersNamed(2), membersNamed(2)...)}}, "1 2"},
 		"the list is shorter than before": {[]Membership{{Self: "1", Members: membersNamed(3)}, {Self: "1", Members: membersNamed(2)}}, "1 2"},
 	} {
-		f := idleFleet(t, Options{Logger: slog.New(slog.DiscardHandler), Share: ShareOf(StaticMembers("unused"), 0)})
+		f := idleFleet(t, Options{Pawl: pawl.Options{Logger: slog.New(slog.DiscardHandler)}, Share: ShareOf(StaticMembers("unused"), 0)})
 		for _, m := range c.reports {
 			f.share.report(m)
 		}

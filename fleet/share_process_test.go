@@ -88,8 +88,8 @@ func (j *sharedJob) run() error {
 	}
 	members := fleet.MembersOf(p, "", j.Process, 5*time.Second, 100*time.Millisecond)
 	f, err := fleet.New(fleet.Static(j.Stores...), fleet.Options{
-		Engines: engines(), Logger: quiet, Connections: 12, PollMin: 50 * time.Millisecond, PollMax: 500 * time.Millisecond, Cool: 100 * time.Millisecond,
-		Pawl:  pawl.Options{Lease: 3 * time.Second},
+		Engines: engines(), Connections: 12, PollMin: 50 * time.Millisecond, PollMax: 500 * time.Millisecond, Cool: 100 * time.Millisecond,
+		Pawl:  pawl.Options{Lease: 3 * time.Second, Logger: quiet},
 		Share: fleet.ShareOf(members, j.Copies),
 	})
 	if err != nil {

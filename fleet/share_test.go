@@ -168,7 +168,7 @@ func TestMembersAreAway(t *testing.T) {
 	o := quick()
 	o.Share = who.as("1")
 	said := &logs{}
-	o.Logger = said.logger()
+	o.Pawl.Logger = said.logger()
 	f := open(t, listOf(dbs...), o)
 	r := newRecord()
 	f.Handle("t", r.Handle)
@@ -204,7 +204,7 @@ func TestNeverAMember(t *testing.T) {
 	o := quick()
 	who := newRoster()
 	who.set(errors.New("away"))
-	o.Share, o.StopWhenEmpty = who.as("me"), true
+	o.Share, o.Pawl.StopWhenEmpty = who.as("me"), true
 	f := open(t, listOf(files(t, "a", "b")...), o)
 	r := newRecord()
 	f.Handle("t", r.Handle)
@@ -224,7 +224,7 @@ func TestDrainOfAShare(t *testing.T) {
 	seen := map[string]int{}
 	for _, self := range []string{"1", "2"} {
 		o := quick()
-		o.Share, o.StopWhenEmpty = fleet.ShareOf(fleet.StaticMembers(self, "1", "2"), 0), true
+		o.Share, o.Pawl.StopWhenEmpty = fleet.ShareOf(fleet.StaticMembers(self, "1", "2"), 0), true
 		f := open(t, listOf(dbs...), o)
 		r := newRecord()
 		f.Handle("t", r.Handle)

@@ -226,7 +226,7 @@ func TestStoreIsBack(t *testing.T) {
 			enqueueIn(t, another(t, a), "a", 10)
 			a = w.admits(a, rule)
 			o := quick()
-			o.Engines, o.Logger = w.engines(), out.logger()
+			o.Engines, o.Pawl.Logger = w.engines(), out.logger()
 			f := open(t, fleet.Static(a), o)
 			f.Handle("t", r.Handle)
 			start(t, f)

@@ -430,7 +430,7 @@ type cameKey struct{}
 
 // handle runs the handlers of messages, with the fleet's own limits.
 func (l *fakeLoop) handle(ctx context.Context, came []int64) {
-	own := newBudget(l.w.f.opts.HandlersPerStore)
+	own := newBudget(64) // pawl.Options.Concurrency
 	handler := l.s.limitHandlers(l.w.handler)
 	var running sync.WaitGroup
 	done := make(chan struct{})

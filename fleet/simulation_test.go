@@ -82,7 +82,7 @@ func (sim simulation) inBubble(t *testing.T) outcome {
 	defer cancel()
 	opts := sim.opts
 	opts.Engines = map[string]Opener{"postgres": noEngine, "sqlite": noEngine}
-	opts.Logger = slog.New(slog.DiscardHandler)
+	opts.Pawl.Logger = slog.New(slog.DiscardHandler)
 	dbs := sim.databases()
 	before := heapInUse()
 	f, err := New(DiscoveryFunc(func(context.Context) ([]Database, error) { return dbs, nil }), opts)

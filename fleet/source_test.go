@@ -112,7 +112,7 @@ func TestDirectoryWithLinks(t *testing.T) {
 	for _, at := range []string{dir, through} {
 		w := canary.New()
 		o := quick()
-		o.Logger = w.Logger()
+		o.Pawl.Logger = w.Logger()
 		f := open(t, fleet.Directory(at, "*.db"), o)
 		must(t, f.Refresh(t.Context()))
 		wantKeys(t, f, "b c in")
@@ -162,7 +162,7 @@ func TestOddFileNames(t *testing.T) {
 		must(t, os.WriteFile(filepath.Join(dir, name+".db"), nil, 0o600))
 	}
 	o, r := quick(), newRecord()
-	o.Pawl.EnableSchemaDeployment, o.StopWhenEmpty = true, true
+	o.Pawl.EnableSchemaDeployment, o.Pawl.StopWhenEmpty = true, true
 	f := open(t, fleet.Directory(dir, "*.db"), o)
 	f.Handle("t", r.Handle)
 	err := f.MigrateAll(t.Context(), "")
@@ -238,7 +238,7 @@ func TestPasswordsAreNotShown(t *testing.T) {
 	}
 	out := &logs{}
 	o := quick()
-	o.Logger = out.logger()
+	o.Pawl.Logger = out.logger()
 	f := open(t, fleet.Static(dbs...), o)
 	start(t, f)
 	for i := range dbs {

@@ -81,7 +81,7 @@ func (s *Store) DB() (engine.DB, error) { return s.db.open() }
 func (s *Store) open() error {
 	s.once.Do(func() {
 		opts := s.fleet.opts.Pawl
-		opts.Logger, opts.Concurrency, opts.StopWhenEmpty = s.log, s.fleet.opts.HandlersPerStore, false
+		opts.Logger, opts.StopWhenEmpty = s.log, false // the fleet says when it ends
 		s.Pawl, s.failure = pawl.New(s.db, opts)
 		if s.failure != nil {
 			return

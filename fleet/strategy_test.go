@@ -36,7 +36,7 @@ func TestNext(t *testing.T) {
 func ordered(t *testing.T, l *list, s fleet.Strategy, handle outbox.Handler, keys ...string) *fleet.Fleet {
 	t.Helper()
 	o := quick()
-	o.Active, o.HandlersPerStore, o.Pawl.BatchSize, o.Strategy, o.StopWhenEmpty = 1, 3, 3, s, true
+	o.Active, o.Pawl.Concurrency, o.Pawl.BatchSize, o.Strategy, o.Pawl.StopWhenEmpty = 1, 3, 3, s, true
 	f := open(t, l, o)
 	gate := make(chan struct{})
 	f.Handle("gate", func(context.Context, *outbox.Message) error {

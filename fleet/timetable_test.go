@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/fleetstate"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
@@ -248,7 +249,7 @@ func TestListByTheClock(t *testing.T) {
 			return []Database{{Key: "a", URL: "none:"}}, nil
 		})
 		broken := func(engine.OpenOptions) (engine.DB, error) { return nil, engine.ErrUnreachable }
-		f, err := New(d, Options{Engines: map[string]Opener{"none": broken}, Logger: slog.New(slog.DiscardHandler)})
+		f, err := New(d, Options{Engines: map[string]Opener{"none": broken}, Pawl: pawl.Options{Logger: slog.New(slog.DiscardHandler)}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -286,7 +286,7 @@ func (ts *turns) idleTimeout(t *turn) time.Duration {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	switch {
-	case t.over, ts.wantedLocked(t), ts.f.opts.StopWhenEmpty, t.silent:
+	case t.over, ts.wantedLocked(t), ts.f.opts.Pawl.StopWhenEmpty, t.silent:
 		return 0
 	case !t.counts && !t.s.isFile() && ts.f.conns.waiting.Load() > 0: // others need its connections
 		return 0
@@ -298,7 +298,7 @@ func (ts *turns) idleTimeout(t *turn) time.Duration {
 
 // keepsReady reports whether there are so few stores that turns do not end.
 func (f *Fleet) keepsReady() bool {
-	return !f.opts.StopWhenEmpty && f.workedOn() <= f.opts.KeepReady
+	return !f.opts.Pawl.StopWhenEmpty && f.workedOn() <= f.opts.KeepReady
 }
 
 // mayContinue asks the strategy whether a turn with work continues while others wait.

@@ -116,7 +116,7 @@ func TestFleetDrainsBesidePauses(t *testing.T) {
 	t.Parallel()
 	dbs := files(t, "queue", "topic", "none")
 	o := quick()
-	o.StopWhenEmpty = true
+	o.Pawl.StopWhenEmpty = true
 	f := open(t, listOf(dbs...), o)
 	r := newRecord()
 	f.Handle("t", r.Handle)

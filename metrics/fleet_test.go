@@ -39,9 +39,8 @@ func openFleet(t *testing.T, opts metrics.Options) (*fleet.Fleet, *metrics.Colle
 	)
 	f, err := fleet.New(list, fleet.Options{
 		Engines: map[string]fleet.Opener{"postgres": postgres.OpenURL, "sqlite": sqlite.OpenURL},
-		Pawl:    pawl.Options{EnableSchemaDeployment: true},
+		Pawl:    pawl.Options{EnableSchemaDeployment: true, Logger: slog.New(slog.DiscardHandler)},
 		PollMin: time.Millisecond, PollMax: 10 * time.Millisecond, PollFiles: 10 * time.Millisecond,
-		Logger: slog.New(slog.DiscardHandler),
 	})
 	check(t, err)
 	t.Cleanup(func() { _ = f.Close() })

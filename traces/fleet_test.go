@@ -27,7 +27,7 @@ func TestFleet(t *testing.T) {
 	}
 	f, err := fleet.New(fleet.Static(stores...), fleet.Options{
 		Engines: map[string]fleet.Opener{"postgres": postgres.OpenURL, "sqlite": sqlite.OpenURL},
-		Pawl:    pawl.Options{EnableSchemaDeployment: true}, StopWhenEmpty: true, Logger: slog.New(slog.DiscardHandler),
+		Pawl:    pawl.Options{EnableSchemaDeployment: true, StopWhenEmpty: true, Logger: slog.New(slog.DiscardHandler)},
 	})
 	must(t, err)
 	t.Cleanup(func() { must(t, f.Close()) })

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"time"
 
+	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/cmd/pawl/internal/job"
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
@@ -65,7 +66,7 @@ func (c *fleetMoveCmd) Run(ctx context.Context, a *app, g *options) error {
 	if _, err := target.Store(&to); err != nil {
 		return usage("--to: %w", err)
 	}
-	f, err := fleet.New(fleet.Static(from.Database), fleet.Options{Engines: target.Openers(true), Logger: silent()})
+	f, err := fleet.New(fleet.Static(from.Database), fleet.Options{Engines: target.Openers(true), Pawl: pawl.Options{Logger: silent()}})
 	if err != nil {
 		return err
 	}

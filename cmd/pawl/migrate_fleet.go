@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/fleet"
@@ -47,7 +48,7 @@ func (c *migrateCmd) migrateFleet(ctx context.Context, a *app, g *options) error
 }
 
 func (c *migrateCmd) migrateAll(ctx context.Context, dbs []fleet.Database, r *migrationReport) error {
-	f, err := fleet.New(fleet.Static(dbs...), fleet.Options{Engines: target.Openers(true), Logger: silent()})
+	f, err := fleet.New(fleet.Static(dbs...), fleet.Options{Engines: target.Openers(true), Pawl: pawl.Options{Logger: silent()}})
 	if err != nil {
 		return err
 	}

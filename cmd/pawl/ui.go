@@ -84,7 +84,7 @@ func (c *uiCmd) source(ctx context.Context, g *options, logger *slog.Logger) (ui
 	if err != nil {
 		return ui.Source{}, nil, err
 	}
-	f, err := fleet.New(where, fleet.Options{Engines: target.Openers(false), Logger: logger})
+	f, err := fleet.New(where, fleet.Options{Engines: target.Openers(false), Pawl: pawl.Options{Logger: logger}})
 	if err != nil {
 		return ui.Source{}, nil, err
 	}

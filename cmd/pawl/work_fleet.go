@@ -79,10 +79,7 @@ func (c *workCmd) workFleet(ctx context.Context, g *options, p *progress, comman
 func (c *workCmd) fleet(logger *slog.Logger) fleet.Options {
 	o := c.options(logger)
 	o.EnableSchemaDeployment = c.Migrate
-	opts := fleet.Options{
-		Engines: target.Openers(c.Migrate), Pawl: o,
-		Handlers: o.Concurrency, HandlersPerStore: o.Concurrency, StopWhenEmpty: c.Drain, Logger: logger,
-	}
+	opts := fleet.Options{Engines: target.Openers(c.Migrate), Pawl: o, Handlers: o.Concurrency}
 	if c.Drain {
 		opts.PollMin = drainPoll
 	}

@@ -115,7 +115,7 @@ func two(t *testing.T) *world {
 	f, err := fleet.New(fleet.Static(
 		fleet.Database{Key: "acme", URL: "sqlite:" + filepath.Join(dir, "acme.db")},
 		fleet.Database{Key: "globex", URL: "sqlite:" + filepath.Join(dir, "globex.db")},
-	), fleet.Options{Engines: map[string]fleet.Opener{"sqlite": sqlite.OpenURL}, Pawl: options(), Logger: slog.New(slog.DiscardHandler), PollFiles: 300 * time.Millisecond})
+	), fleet.Options{Engines: map[string]fleet.Opener{"sqlite": sqlite.OpenURL}, Pawl: options(), PollFiles: 300 * time.Millisecond})
 	w.check(err)
 	t.Cleanup(func() { w.check(f.Close()) })
 	w.handle(f)

@@ -20,7 +20,7 @@ import (
 func Canaries(t testing.TB, dbs []fleet.Database, o fleet.Options) {
 	t.Helper()
 	out, c := &lines{}, &tally{handled: map[string]int{}}
-	o.Logger, o.Active, o.Pawl.BatchSize, o.KeepReady = slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: slog.LevelDebug})), 4, 7, 5
+	o.Pawl.Logger, o.Active, o.Pawl.BatchSize, o.KeepReady = slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: slog.LevelDebug})), 4, 7, 5
 	f := open(t, dbs, o)
 	f.Handle("t", func(ctx context.Context, m *outbox.Message) error {
 		s := fleet.StoreOf(ctx)
