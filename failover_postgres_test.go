@@ -21,6 +21,7 @@ import (
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/test/dbtest"
@@ -435,7 +436,7 @@ func TestSeveralHostsAreNamed(t *testing.T) {
 		_ = db.Close()
 	}
 	store := fleet.Database{Key: "k", URL: text}
-	if where := store.Where(); where != "postgres://u:xxxxx@127.0.0.1:1,127.0.0.1:2/d?sslmode=disable&target_session_attrs=read-write" {
+	if where := store.Where(access.Key{}); where != "postgres://u:xxxxx@127.0.0.1:1,127.0.0.1:2/d?sslmode=disable&target_session_attrs=read-write" {
 		t.Error(where)
 	}
 }

@@ -143,7 +143,7 @@ func TestFleetTellsNothingSecret(t *testing.T) {
 			_, err = box.Enqueue(t.Context(), outbox.Message{Topic: "fine", Payload: []byte(w.Plant("a payload for nobody"))})
 		}
 		w.Failed(t, d.Key, err)
-		w.Saw("where", d.Where())
+		w.Saw("where", d.Where(access.Key{}))
 	}
 	for i := range broken[:len(broken)-3] { // the last ones are no stores at all
 		untilState(t, f, fleetstate.Failing, fmt.Sprintf("broken-%d", i))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/fleetstate"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/test/dbtest"
@@ -102,7 +103,7 @@ func TestEnqueueWakes(t *testing.T) {
 // inOwnTransaction enqueues in a transaction of the program's own, and commits.
 func inOwnTransaction(t *testing.T, f *fleet.Fleet, s *fleet.Store) {
 	t.Helper()
-	db, err := s.DB()
+	db, err := s.DB(access.Key{})
 	must(t, err)
 	tx, err := db.(*sqlite.DB).SQL().BeginTx(t.Context(), nil)
 	must(t, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/test/dbtest"
@@ -66,7 +67,7 @@ func TestStoreOf(t *testing.T) {
 	})
 	f.Handle("first", func(ctx context.Context, m *outbox.Message) error {
 		s := fleet.StoreOf(ctx)
-		db, err := s.DB()
+		db, err := s.DB(access.Key{})
 		if err != nil {
 			return err
 		}

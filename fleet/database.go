@@ -92,8 +92,8 @@ func (d *Database) scheme() string {
 // isFile reports whether polling the database puts no load on a server.
 func (d *Database) isFile() bool { return d.scheme() == "sqlite" }
 
-// Where returns the URL without its password, for people.
-func (d *Database) Where() string {
+// Where returns the URL without its password, for people; programs cannot call it.
+func (d *Database) Where(access.Key) string {
 	if d.isFile() {
 		return dsn.File(strings.TrimPrefix(d.URL, "sqlite:"))
 	}

@@ -111,7 +111,7 @@ func TestFlappingStore(t *testing.T) {
 	if _, err := outboxOf(f, "b"); !errors.Is(err, fleet.ErrUnknownStore) {
 		t.Errorf("a store that left: %v", err)
 	}
-	gone := func() bool { _, err := before.DB(); return errors.Is(err, engine.ErrClosed) }
+	gone := func() bool { _, err := before.DB(access.Key{}); return errors.Is(err, engine.ErrClosed) }
 	dbtest.Until(t, "it is closed", gone)
 	enqueueIn(t, another(t, b), "b", 1)
 	l.set(a, b)
@@ -143,7 +143,7 @@ func TestMovedStore(t *testing.T) {
 	if s := store(t, f, "b"); s == moved || s.Database() != now {
 		t.Errorf("the store did not move: %v", s.Database())
 	}
-	dbtest.Until(t, "the old one is closed", func() bool { _, err := moved.DB(); return errors.Is(err, engine.ErrClosed) })
+	dbtest.Until(t, "the old one is closed", func() bool { _, err := moved.DB(access.Key{}); return errors.Is(err, engine.ErrClosed) })
 	r.until(t, "b", 1)
 }
 
@@ -254,7 +254,7 @@ func TestLeavingStoreStaysAway(t *testing.T) {
 	must(t, f.Refresh(t.Context()))
 	must(t, f.Refresh(t.Context()))
 	close(release)
-	dbtest.Until(t, "it is closed", func() bool { _, err := s.DB(); return errors.Is(err, engine.ErrClosed) })
+	dbtest.Until(t, "it is closed", func() bool { _, err := s.DB(access.Key{}); return errors.Is(err, engine.ErrClosed) })
 	if _, err := s.Pawl.Outbox.Enqueue(t.Context(), outbox.Message{Topic: "t"}); !errors.Is(err, engine.ErrClosed) {
 		t.Errorf("enqueued in a store that left: %v", err)
 	}

@@ -19,7 +19,7 @@ func TestExamineThroughAStore(t *testing.T) {
 	for _, d := range dbs {
 		s, err := f.Store(t.Context(), d.Key)
 		must(t, err)
-		db, err := s.DB()
+		db, err := s.DB(access.Key{})
 		must(t, err)
 		want, got := checked(t, db), checked(t, s.Pawl.Internal(access.Key{}).DB)
 		if !slices.Equal(got, want) || len(want) < 13 {

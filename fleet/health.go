@@ -44,7 +44,7 @@ func (f *Fleet) state() fleetstate.Fleet {
 
 // health returns the health of the store.
 func (s *Store) health() fleetstate.Store {
-	h := fleetstate.Store{Key: s.Key, Where: s.at.Where(), State: s.fleet.turns.state(s), NextPoll: s.fleet.timetable.at(s)}
+	h := fleetstate.Store{Key: s.Key, Where: s.at.Where(access.Key{}), State: s.fleet.turns.state(s), NextPoll: s.fleet.timetable.at(s)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h.Failures, h.LastSuccess = s.failures, s.lastSuccess

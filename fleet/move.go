@@ -139,5 +139,5 @@ func (f *Fleet) openAt(at Database, gate engine.Gate) (engine.DB, error) {
 }
 
 func placeOf(at Database) move.Place {
-	return move.Place{Where: at.Where(), Schema: at.Schema, Prefix: at.Prefix}
+	return move.Place{Where: at.Where(access.Key{}), Schema: at.Schema, Prefix: at.Prefix}
 }

@@ -35,10 +35,10 @@ func TestFleetFollowsAMove(t *testing.T) {
 	}
 	_, err = held.Enqueue(t.Context(), outbox.Message{Topic: "t", Payload: []byte("late")})
 	var moved pawl.MovedError
-	if !errors.Is(err, pawl.ErrMoved) || !errors.As(err, &moved) || moved.Place() != new.Where() {
+	if !errors.Is(err, pawl.ErrMoved) || !errors.As(err, &moved) || moved.Place() != new.Where(access.Key{}) {
 		t.Errorf("a late writer: %v", err)
 	}
-	dbtest.Until(t, "the workers followed", func() bool { return state(f, "a").Where == new.Where() })
+	dbtest.Until(t, "the workers followed", func() bool { return state(f, "a").Where == new.Where(access.Key{}) })
 	enqueueIn(t, box(t, other, "a"), "after", 10)
 	r.until(t, "a", 20)
 	r.once(t)
@@ -47,7 +47,7 @@ func TestFleetFollowsAMove(t *testing.T) {
 		s, err := of.Store(t.Context(), "a")
 		must(t, err)
 		if at := s.Database(); at.URL != new.URL {
-			t.Errorf("after the list was read again the store is at %s", at.Where())
+			t.Errorf("after the list was read again the store is at %s", at.Where(access.Key{}))
 		}
 	}
 	_, err = held.Enqueue(t.Context(), outbox.Message{Topic: "t", Payload: []byte("later")})

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/enginekit/dsn"
@@ -67,14 +68,14 @@ func (f *Fleet) unmoved(ctx context.Context, s *Store) (*Store, error) {
 // address for as long as its owner likes.
 func (f *Fleet) follow(s *Store, to Database) {
 	if err := to.validate(f.opts.Engines); err != nil {
-		s.log.Error("the store was moved to where this program cannot follow", "database", to.Where(), "error", err)
+		s.log.Error("the store was moved to where this program cannot follow", "database", to.Where(access.Key{}), "error", err)
 		return
 	}
 	moved := f.registry.follow(s, to)
 	if moved == nil {
 		return
 	}
-	s.log.Info("store was moved: going on in the new database", "database", to.Where())
+	s.log.Info("store was moved: going on in the new database", "database", to.Where(access.Key{}))
 	f.leave(s)
 	if f.registry.working() {
 		f.addNew([]*Store{moved})
@@ -93,7 +94,7 @@ func (r *registry) follow(s *Store, to Database) *Store {
 	}
 	r.follows[s.at] = to
 	delete(r.follows, to) // it was moved back
-	s.db.movedTo(to.Where())
+	s.db.movedTo(to.Where(access.Key{}))
 	moved := newStore(r.f, to, r.serverOfLocked(to))
 	r.stores[s.Key] = &member{Store: moved}
 	return moved

@@ -238,7 +238,7 @@ func (r *registry) apply(listed map[string]Database) {
 		r.f.leave(s)
 	})
 	for _, s := range come {
-		s.log.Info("store joins the fleet", "database", s.at.Where())
+		s.log.Info("store joins the fleet", "database", s.at.Where(access.Key{}))
 	}
 	if working {
 		r.f.addNew(come)

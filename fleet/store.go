@@ -73,9 +73,9 @@ func (s *Store) isFile() bool { return s.file }
 // Database returns the store's address.
 func (s *Store) Database() Database { return s.at }
 
-// DB returns the store's database, for transactions of your own: a *sqlite.DB, a
-// *postgres.DB.
-func (s *Store) DB() (engine.DB, error) { return s.db.open() }
+// DB returns the store's database, as its engine opened it; programs cannot call it: they have
+// Pawl.DB.
+func (s *Store) DB(access.Key) (engine.DB, error) { return s.db.open() }
 
 // open creates the components. It makes no connection.
 func (s *Store) open() error {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/fleetstate"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
@@ -183,7 +184,7 @@ func TestOfferOfStoreThatLeft(t *testing.T) {
 	if !f.turns.empty() {
 		t.Error("it waits although it left")
 	}
-	if _, err := s.DB(); err == nil {
+	if _, err := s.DB(access.Key{}); err == nil {
 		t.Error("it is open")
 	}
 }

@@ -75,7 +75,7 @@ func (c *doctorCmd) Run(ctx context.Context, a *app, g *options) error {
 // fleet examines all stores of a fleet.
 func (c *doctorCmd) fleet(ctx context.Context, g *options) ([]report, error) {
 	return askStores(ctx, g, func(e *entry) report {
-		r := c.examine(ctx, e.at, e.Where(), e.err)
+		r := c.examine(ctx, e.at, e.Where(access.Key{}), e.err)
 		r.Store = e.Key
 		return r
 	})

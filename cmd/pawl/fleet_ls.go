@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"strings"
+
+	"github.com/bravellian/pawl/internal/access"
 )
 
 // fleetLsCmd is "pawl fleet ls".
@@ -40,7 +42,7 @@ func entryListing() *listing[entry] {
 		columns: []column[entry]{
 			{head: "STORE", cell: func(e *entry) string { return e.Key }},
 			{head: "ENGINE", cell: func(e *entry) string { return viewEntry(*e).Engine }},
-			{head: "WHERE", cell: func(e *entry) string { return e.Where() }},
+			{head: "WHERE", cell: func(e *entry) string { return e.Where(access.Key{}) }},
 			{head: "NOTE", cell: func(e *entry) string { return viewEntry(*e).note() }},
 		},
 		id:   func(e *entry) string { return e.Key },
@@ -70,7 +72,7 @@ func (v entryView) note() string {
 }
 
 func viewEntry(e entry) entryView {
-	v := entryView{Store: e.Key, Database: e.Where(), Schema: e.Schema, Prefix: e.Prefix}
+	v := entryView{Store: e.Key, Database: e.Where(access.Key{}), Schema: e.Schema, Prefix: e.Prefix}
 	if e.err != nil {
 		v.Error = e.err.Error()
 		return v

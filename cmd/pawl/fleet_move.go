@@ -94,10 +94,10 @@ func (c *fleetMoveCmd) move(ctx context.Context, a *app, g *options, f *fleet.Fl
 		return err
 	}
 	if g.JSON {
-		return a.printJSON(moveResult{c.Key, to.Where(), report.Rows, report.Closed.Seconds()})
+		return a.printJSON(moveResult{c.Key, to.Where(access.Key{}), report.Rows, report.Closed.Seconds()})
 	}
 	_, err = fmt.Fprintln(a.stdout, terminal.Clean(fmt.Sprintf("store %s is at %s now: %d messages moved, nobody could write for %v",
-		c.Key, to.Where(), report.Rows["outbox_message"], report.Closed.Round(time.Millisecond))))
+		c.Key, to.Where(access.Key{}), report.Rows["outbox_message"], report.Closed.Round(time.Millisecond))))
 	return err
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -66,7 +67,7 @@ type storeCounts struct {
 // ask asks one store.
 func (c *fleetStatusCmd) ask(ctx context.Context, e *entry) storeStatus {
 	n, err := c.count(ctx, e)
-	status := storeStatus{Store: e.Key, Database: e.Where(), State: schemaState(err)}
+	status := storeStatus{Store: e.Key, Database: e.Where(access.Key{}), State: schemaState(err)}
 	switch {
 	case err == nil:
 		status.storeCounts = &storeCounts{n.Ready, n.Scheduled, n.Retrying, n.InProgress, n.Failed}

@@ -9,6 +9,7 @@ import (
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/checker"
 	"github.com/bravellian/pawl/internal/engine"
 )
@@ -85,7 +86,7 @@ func (c *healthCmd) one(ctx context.Context, g *options) ([]report, error) {
 
 func (c *healthCmd) all(ctx context.Context, g *options) ([]report, error) {
 	return askStores(ctx, g, func(e *entry) report {
-		found := report{Store: e.Key, Database: e.Where()}
+		found := report{Store: e.Key, Database: e.Where(access.Key{})}
 		if e.err != nil {
 			found.Report = unopened(e.err)
 		} else {

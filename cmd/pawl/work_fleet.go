@@ -96,7 +96,7 @@ func (t *tally) undrained(ctx context.Context, h fleetstate.Fleet, list []entry,
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, s := range t.stores {
-		if _, err := s.DB(); err != nil { // it was closed for now: nothing was due
+		if _, err := s.DB(access.Key{}); err != nil { // it was closed for now: nothing was due
 			continue
 		}
 		if err := left.look(looking, s.Key, s.Pawl.Outbox); err != nil {
@@ -149,7 +149,7 @@ func (t *tally) waiting(ctx context.Context, queues []string, stores int) (sum b
 	t.mu.Unlock()
 	sum.more = len(opened) < stores
 	for _, s := range opened {
-		db, err := s.DB()
+		db, err := s.DB(access.Key{})
 		if err != nil { // it was closed for now
 			continue
 		}
