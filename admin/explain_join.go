@@ -83,7 +83,7 @@ func (e *explainer) joinState(j *join.Info) *Explanation {
 
 // late returns what to add for a join that failed by its deadline, not by its steps.
 func late(j *join.Info) string {
-	if j.IsComplete() || j.Deadline.IsZero() {
+	if j.CompletedSteps+j.FailedSteps == j.ExpectedSteps || j.Deadline.IsZero() {
 		return ""
 	}
 	return ", the others were not over by its deadline"

@@ -226,7 +226,7 @@ func TestCancelledSteps(t *testing.T) {
 		}
 		state(0, 2)
 		f.drain(done)
-		if j := state(2, 2); !j.IsComplete() || j.Status == join.Pending {
+		if j := state(2, 2); j.CompletedSteps+j.FailedSteps != j.ExpectedSteps || j.Status == join.Pending {
 			t.Fatalf("the join is %+v", j)
 		}
 	})

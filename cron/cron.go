@@ -58,8 +58,7 @@ const minEvery = time.Second
 // Schedule is a parsed expression. It does not change, is safe for concurrent
 // use, and holds no zone. The zero Schedule never fires.
 type Schedule struct {
-	expr string
-
+	expr  string
 	every time.Duration // of @every, which uses nothing below
 
 	// Bit n of a set stands for the value n.
@@ -72,6 +71,3 @@ type Schedule struct {
 // Every returns the distance of an @every schedule, whose times count from any
 // other; 0 for all others, whose times are the clock's. Programs cannot name its parameter.
 func (s *Schedule) Every(access.Key) time.Duration { return s.every }
-
-// String returns the expression as it was given to Parse.
-func (s *Schedule) String() string { return s.expr }

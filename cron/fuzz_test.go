@@ -43,12 +43,12 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		if len(expr) > limits.Schedule || s.String() != expr {
-			t.Fatalf("accepted %q as %q", expr, s)
+		if len(expr) > limits.Schedule {
+			t.Fatalf("accepted %q", expr)
 		}
-		again, err := cron.Parse(strings.ToLower(s.String()))
+		again, err := cron.Parse(strings.ToLower(expr))
 		if err != nil || again.Describe() != s.Describe() {
-			t.Fatalf("%q: %v", s, err)
+			t.Fatalf("%q: %v", expr, err)
 		}
 		next, ok := s.Next(at, nil)
 		if second, ok2 := again.Next(at, nil); ok != ok2 || next != second {

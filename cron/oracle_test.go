@@ -295,12 +295,12 @@ func (w *window) checkAfter(t *testing.T, zone *time.Location, s *cron.Schedule,
 	i, _ := slices.BinarySearch(times, after.Unix()+1)
 	if i == len(times) {
 		if end := w.start + int64(len(w.walls))*w.step; ok && got.Unix() < end {
-			t.Errorf("%q in %v after %v: %v, want none before %v", s, zone, after.In(zone), got, time.Unix(end, 0).In(zone))
+			t.Errorf("%s in %v after %v: %v, want none before %v", s.Describe(), zone, after.In(zone), got, time.Unix(end, 0).In(zone))
 		}
 		return 0, false
 	}
 	if !ok || got.Unix() != times[i] || got.Nanosecond() != 0 {
-		t.Errorf("%q in %v after %v: %v, %v, want %v", s, zone, after.In(zone), got, ok, time.Unix(times[i], 0).In(zone))
+		t.Errorf("%s in %v after %v: %v, %v, want %v", s.Describe(), zone, after.In(zone), got, ok, time.Unix(times[i], 0).In(zone))
 	}
 	return times[i], true
 }

@@ -28,9 +28,9 @@ type Finding struct {
 	Fixable bool `json:"fixable,omitempty"`
 }
 
-// String returns the finding in one line, "[+]database ok: answered within 2ms": a mark,
+// line returns the finding in one line, "[+]database ok: answered within 2ms": a mark,
 // the code, the level, the summary and, behind an arrow, the next step.
-func (f Finding) String() string {
+func (f *Finding) line() string {
 	line := fmt.Sprintf("%s%s %s: %s", f.Level.mark(), clean(f.Code), f.Level, clean(f.Summary))
 	if f.NextStep != "" {
 		line += " -> " + clean(f.NextStep)

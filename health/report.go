@@ -17,6 +17,8 @@ import (
 	"context"
 	"strings"
 	"time"
+
+	"github.com/bravellian/pawl/internal/access"
 )
 
 // Report is what was found of a database, a process or a fleet.
@@ -26,8 +28,8 @@ type Report struct {
 	Findings []Finding `json:"findings"`
 }
 
-// NewReport returns the report of findings, such as a program's own beside pawl's.
-func NewReport(findings []Finding) Report {
+// NewReport returns the report of findings; programs cannot call it.
+func NewReport(_ access.Key, findings []Finding) Report {
 	r := Report{Findings: findings}
 	for i := range findings {
 		r.Level = max(r.Level, findings[i].Level)
@@ -52,7 +54,7 @@ func (r Report) Find(code string) *Finding {
 func (r Report) String() string {
 	lines := make([]string, len(r.Findings))
 	for i := range r.Findings {
-		lines[i] = r.Findings[i].String()
+		lines[i] = r.Findings[i].line()
 	}
 	return strings.Join(lines, "\n")
 }

@@ -76,7 +76,7 @@ func (j *Joins) send(ctx context.Context, m *outbox.Message, p *waitPayload, inf
 
 func (j *Joins) sendOnce(ctx context.Context, m *outbox.Message, p *waitPayload, info *Info) error {
 	strict := p.FailIfAnyStepFailed == nil || *p.FailIfAnyStepFailed
-	failed := !info.IsComplete() || strict && info.FailedSteps > 0
+	failed := !info.complete() || strict && info.FailedSteps > 0
 	next := decode(p.OnCompleteTopic, p.OnCompletePayload, p.OnCompleteMore)
 	if failed {
 		next = decode(p.OnFailTopic, p.OnFailPayload, p.OnFailMore)

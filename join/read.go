@@ -53,8 +53,8 @@ type Info struct {
 	overdue bool // pending past its deadline, by the database's clock
 }
 
-// IsComplete reports whether every expected step is counted.
-func (j *Info) IsComplete() bool { return j.CompletedSteps+j.FailedSteps == j.ExpectedSteps }
+// complete reports whether every expected step is counted.
+func (j *Info) complete() bool { return j.CompletedSteps+j.FailedSteps == j.ExpectedSteps }
 
 // Member is a message of a join.
 type Member struct {

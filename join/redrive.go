@@ -240,7 +240,7 @@ func (r *redrive) countDeleted(ctx context.Context, deleted []int64, live int) e
 		}
 		info.FailedSteps += n
 	}
-	if info.IsComplete() && info.FailedSteps > 0 {
+	if info.complete() && info.FailedSteps > 0 {
 		return fmt.Errorf("%w: %s: %d of its steps were discarded, have expired, were deleted or reported as failed", ErrStepsLost, r.id, info.FailedSteps)
 	}
 	return nil

@@ -280,7 +280,7 @@ func testResultOfLateWorker(t *testing.T, e dbtest.Engine) {
 		f.drain(map[string]outbox.Handler{"step": returning("in time")})
 		j, err := f.Get(f.ctx(), id)
 		f.check(err)
-		return j.IsComplete()
+		return j.CompletedSteps+j.FailedSteps == j.ExpectedSteps
 	})
 	want := f.results(id)
 	close(goOn)

@@ -149,7 +149,7 @@ func (r *report) text() string {
 	fmt.Fprintf(&b, "%s: %s\n", oneLine(r.Store), r.Level)
 	for i := range r.Findings {
 		if f := &r.Findings[i]; f.Level != health.OK {
-			fmt.Fprintf(&b, "    %s\n", f)
+			fmt.Fprintf(&b, "    %s\n", health.Report{Findings: r.Findings[i : i+1]})
 		}
 	}
 	return b.String()

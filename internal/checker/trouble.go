@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/inspect"
 	"github.com/bravellian/pawl/internal/pause"
@@ -72,7 +73,7 @@ func worstOf(code string, found []health.Finding, things string) []health.Findin
 	if len(found) <= few {
 		return found
 	}
-	rest := health.NewReport(found[few:])
+	rest := health.NewReport(access.Key{}, found[few:])
 	return append(found[:few:few], engine.CodedFinding(rest.Level, code, fmt.Sprintf("and %d more %s", len(rest.Findings), things), ""))
 }
 
