@@ -39,7 +39,7 @@ func ExamplePawl_expiry() {
 	// 1 sent, 1 expired <nil>
 }
 
-// A message that failed tells its story: when, where and why.
+// A message that failed keeps how often and, of the last time, why; "pawl show" has each attempt.
 func ExamplePawl_attempts() {
 	ctx := context.Background()
 	db, done := open(ctx)
@@ -57,15 +57,8 @@ func ExamplePawl_attempts() {
 	check(p.Run(ctx))
 	m, err := p.Outbox.Find(ctx, id)
 	check(err)
-	attempts, err := p.Outbox.Attempts(ctx, m.Position)
-	for _, a := range attempts {
-		fmt.Printf("attempt %d: %s\n", a.Number, a.Error)
-	}
-	fmt.Println(m.Status, err)
-	// Output:
-	// attempt 1: mailbox is busy
-	// attempt 2: mailbox is busy
-	// done <nil>
+	fmt.Println(m.Status, m.RetryCount, m.LastError)
+	// Output: done 2 mailbox is busy
 }
 
 // A report that has waited for an hour goes before payments, which otherwise go first.

@@ -35,7 +35,7 @@ func TestKeptAttemptsOption(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := p.Outbox.Attempts(t.Context(), i.Position)
+	all, err := p.Outbox.Operator(access.Key{}).Attempts(t.Context(), i.Position)
 	if err != nil || len(all) != 2 {
 		t.Errorf("%d attempts are kept, %v", len(all), err)
 	}

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
+
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/engine"
@@ -163,7 +165,7 @@ func testTopicUndecodable(t *testing.T, d dbtest.Database, final bool, attempts 
 			t.Errorf("final %v: %d of 3 messages of topic %s have failed", final, len(failed), topic)
 		}
 		for i := range failed {
-			tried, err := p.Outbox.Attempts(t.Context(), failed[i].Position)
+			tried, err := p.Outbox.Operator(access.Key{}).Attempts(t.Context(), failed[i].Position)
 			must(t, err)
 			if len(tried) != attempts || strings.Contains(failed[i].LastError, "1234") || !strings.Contains(failed[i].LastError, "decode payload") {
 				t.Errorf("final %v: %d attempts, want %d: %s", final, len(tried), attempts, failed[i].LastError)

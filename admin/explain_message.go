@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
+
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
@@ -134,7 +136,7 @@ func (e *explainer) addAttempts(ctx context.Context, f *health.Facts, m *outbox.
 	if m.RetryCount == 0 && m.LastError == "" {
 		return nil
 	}
-	attempts, err := e.outbox.Attempts(ctx, m.Position)
+	attempts, err := e.outbox.Operator(access.Key{}).Attempts(ctx, m.Position)
 	for _, a := range attempts {
 		text := e.when(a.EndedAt)
 		if a.Worker != "" {

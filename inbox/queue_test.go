@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
+
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
@@ -198,7 +200,7 @@ func testQueueForeign(t *testing.T, e dbtest.Engine) {
 	f.check(f.Run(f.ctx()))
 	got, err := box.Find(f.ctx(), id)
 	f.check(err)
-	tried, err := box.Attempts(f.ctx(), got.Position)
+	tried, err := box.Operator(access.Key{}).Attempts(f.ctx(), got.Position)
 	f.check(err)
 	if got.Status != outbox.Failed || len(tried) != 2 || !strings.Contains(got.LastError, "not a message of the inbox") {
 		t.Fatalf("%v after %d attempts: %q", got.Status, len(tried), got.LastError)

@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/acts"
+
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
@@ -48,9 +51,9 @@ func TestAttemptsAreKept(t *testing.T) {
 }
 
 // attempts insists on the attempts that are kept.
-func (f *fixture) attempts(id outbox.Position, want ...string) []outbox.Attempt {
+func (f *fixture) attempts(id outbox.Position, want ...string) []acts.Attempt {
 	f.t.Helper()
-	all, err := f.Attempts(f.ctx(), id)
+	all, err := f.Operator(access.Key{}).Attempts(f.ctx(), id)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -83,7 +86,7 @@ func TestAttemptsOfNeighboursAndExpiredLeases(t *testing.T) {
 			f.waitUntil(time.Now().Add(20 * time.Millisecond))
 			f.touched(1)(f.WorkQueue("").ReapExpired(f.ctx()))
 		}
-		all, err := f.Attempts(f.ctx(), ids[0])
+		all, err := f.Operator(access.Key{}).Attempts(f.ctx(), ids[0])
 		if err != nil || len(all) != 2 || all[1].Error != "lease expired" || all[1].Number != 2 || all[1].Worker != "" {
 			t.Errorf("%+v, %v", all, err)
 		}

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
+
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/worker"
@@ -74,7 +76,7 @@ func TestExpiredMessagesEnd(t *testing.T) {
 		if i.RetryCount != 0 || i.LastError != "" || i.ProcessedAt != (time.Time{}) {
 			t.Errorf("%+v", i)
 		}
-		if all, err := f.Attempts(f.ctx(), late); err != nil || len(all) != 0 {
+		if all, err := f.Operator(access.Key{}).Attempts(f.ctx(), late); err != nil || len(all) != 0 {
 			t.Errorf("attempts %+v, %v", all, err)
 		}
 		f.touched(0)(f.Redrive(f.ctx(), outbox.FailedFilter{}))
@@ -156,7 +158,7 @@ func TestExpiredMessagesAreCleanedUp(t *testing.T) {
 		if _, err := f.Get(f.ctx(), id); !errors.Is(err, outbox.ErrNotFound) {
 			t.Errorf("%v", err)
 		}
-		if all, err := f.Attempts(f.ctx(), id); err != nil || len(all) != 0 {
+		if all, err := f.Operator(access.Key{}).Attempts(f.ctx(), id); err != nil || len(all) != 0 {
 			t.Errorf("attempts %+v, %v", all, err)
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/bravellian/pawl/internal/acts"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/worker"
@@ -122,20 +123,12 @@ func infoOf(row *op.OutboxItem, unread error) (Info, error) {
 	return i, nil
 }
 
-// Attempt is an attempt to handle a message that failed.
-type Attempt struct {
-	Number  int       `json:"attempt"` // 1 is the first, also after a redrive
-	EndedAt time.Time `json:"ended_at"`
-	Worker  string    `json:"worker,omitempty"` // "" for an expired lease, and for programs that name none
-	Error   string    `json:"error,omitempty"`
-}
-
 // Attempts returns the failed attempts of a message that are kept, oldest first: the last
 // Options.KeptAttempts ones. There are none of a message that succeeded at once, and of one that
 // does not exist.
-func (o *Outbox) Attempts(ctx context.Context, id Position) (all []Attempt, err error) {
+func (o operator) Attempts(ctx context.Context, id Position) (all []acts.Attempt, err error) {
 	c := engine.Each(op.OutboxAttempts{ID: int64(id)}, func(row *op.OutboxAttempt, unread error) error {
-		a := Attempt{Number: row.Attempt, EndedAt: row.EndedAt.UTC(), Worker: worker.Value(row.Worker), Error: worker.Value(row.Error)}
+		a := acts.Attempt{Number: row.Attempt, EndedAt: row.EndedAt.UTC(), Worker: worker.Value(row.Worker), Error: worker.Value(row.Error)}
 		all = append(all, a)
 		return unread
 	})

@@ -148,7 +148,7 @@ func apiMessage(v *visit, s *store) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	attempts, err := s.Outbox.Attempts(v.Context(), m.Position)
+	attempts, err := s.Outbox.Operator(access.Key{}).Attempts(v.Context(), m.Position)
 	if err != nil {
 		return nil, err
 	}

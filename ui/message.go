@@ -10,6 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/acts"
+
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/view"
@@ -31,7 +34,7 @@ func message(v *visit) (*screen, error) {
 	if err != nil {
 		return nil, err
 	}
-	attempts, err := s.Outbox.Attempts(v.Context(), m.Position)
+	attempts, err := s.Outbox.Operator(access.Key{}).Attempts(v.Context(), m.Position)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +112,7 @@ func (v *visit) trace(traceparent string) cell {
 }
 
 // timeLine is what happened to a message, in order.
-func timeLine(m *outbox.Info, attempts []outbox.Attempt) *table {
+func timeLine(m *outbox.Info, attempts []acts.Attempt) *table {
 	t := &table{Head: []string{"When", "What", "By", "Error"}}
 	row := func(when time.Time, what, by, failure string) {
 		if !when.IsZero() {

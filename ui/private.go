@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bravellian/pawl/internal/acts"
+
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/engine"
@@ -47,7 +49,7 @@ func (v *visit) redactMessage(m *outbox.Info) {
 	m.Headers, m.CorrelationID, m.LastError = v.headers(m.Topic, m.Headers), v.private(m.Topic, m.CorrelationID), v.private(m.Topic, m.LastError)
 }
 
-func (v *visit) redactAttempts(topic string, attempts []outbox.Attempt) {
+func (v *visit) redactAttempts(topic string, attempts []acts.Attempt) {
 	for i := range attempts {
 		attempts[i].Error = v.private(topic, attempts[i].Error)
 	}

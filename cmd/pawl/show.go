@@ -11,6 +11,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/acts"
+
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/view"
@@ -31,9 +34,9 @@ func (c *showCmd) Run(ctx context.Context, a *app, g *options) error {
 	}
 	box := s.pawl().Outbox
 	i, err := lookUp(ctx, box, c.ID)
-	var attempts []outbox.Attempt
+	var attempts []acts.Attempt
 	if err == nil && !c.Payload {
-		attempts, err = box.Attempts(ctx, i.Position)
+		attempts, err = box.Operator(access.Key{}).Attempts(ctx, i.Position)
 	}
 	if err := s.close(err); err != nil {
 		return err
@@ -65,7 +68,7 @@ func lookUp(ctx context.Context, o *outbox.Outbox, id string) (*outbox.Info, err
 	return i, forgotten(err)
 }
 
-func (a *app) printMessage(i *outbox.Info, attempts []outbox.Attempt) error {
+func (a *app) printMessage(i *outbox.Info, attempts []acts.Attempt) error {
 	var t terminal.Table
 	row := func(name, value string) {
 		if value != "" {

@@ -99,3 +99,11 @@ type Retopiced struct {
 	// the old topic.
 	Running int64 `json:"running"`
 }
+
+// Attempt is an attempt to handle a message that failed.
+type Attempt struct {
+	Number  int       `json:"attempt"` // 1 is the first, also after a redrive
+	EndedAt time.Time `json:"ended_at"`
+	Worker  string    `json:"worker,omitempty"` // "" for an expired lease, and for programs that name none
+	Error   string    `json:"error,omitempty"`
+}

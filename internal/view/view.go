@@ -8,6 +8,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/bravellian/pawl/internal/acts"
+
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
@@ -53,11 +55,11 @@ func MessageStatus(i *outbox.Info) outbox.Status {
 // Story is a message with its failed attempts as JSON.
 type Story struct {
 	Message
-	Attempts []outbox.Attempt `json:"attempts,omitempty"`
+	Attempts []acts.Attempt `json:"attempts,omitempty"`
 }
 
 // OfStory is a message with its payload and its failed attempts as JSON.
-func OfStory(i *outbox.Info, attempts []outbox.Attempt) Story {
+func OfStory(i *outbox.Info, attempts []acts.Attempt) Story {
 	return Story{OfMessage(i, true), attempts}
 }
 

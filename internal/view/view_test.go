@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/acts"
+
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
@@ -33,7 +35,7 @@ func TestJSON(t *testing.T) {
 		{"listed message", OfMessage(message("text", outbox.Ready), false), []string{`"payload_bytes":4`, `"status":"scheduled"`, `"next_attempt_at"`}, []string{`"payload"`, "_base64"}},
 		{"message", OfMessage(message("text", outbox.Done), true), []string{`"payload":"text"`, `"status":"done"`}, []string{"_base64", `"next_attempt_at"`}},
 		{"binary message", OfMessage(message("\xff", outbox.Done), true), []string{`"payload_base64":"/w=="`, `"payload_bytes":1`}, []string{`"payload"`}},
-		{"story", OfStory(message("text", outbox.Failed), []outbox.Attempt{{Number: 1, Error: "no"}}), []string{`"payload":"text"`, `"attempts":[{"attempt":1,`}, nil},
+		{"story", OfStory(message("text", outbox.Failed), []acts.Attempt{{Number: 1, Error: "no"}}), []string{`"payload":"text"`, `"attempts":[{"attempt":1,`}, nil},
 		{"timer", OfTimer(aTimer(timer.Scheduled)), []string{`"payload_bytes":4`, `"next_attempt_at"`}, []string{"_base64"}},
 		{"fired timer", OfTimer(aTimer(timer.Fired)), nil, []string{"payload", `"next_attempt_at"`}},
 		{"job", OfJob(&job.Info{Job: job.Job{Payload: []byte("text"), Spread: 1500 * time.Millisecond}, Enabled: true}), []string{`"state":"enabled"`, `"spread_seconds":1.5`, `"payload_bytes":4`}, []string{"_base64"}},
