@@ -3,36 +3,72 @@ package ui
 import (
 	"context"
 
-	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/inspect"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/timer"
 )
 
-// overview says in words whether all is well, and shows what waits and what was done lately.
+// onOverview is how many topics and queues the overview has; a link leads to all.
+const onOverview = 25
+
+// overview says in words whether all is well, what is wrong and what helps, and shows the course of the
+// last hour and which topics and queues it is about. Of a fleet it is the list of its stores.
 func overview(v *visit) (*screen, error) {
-	sc := &screen{Title: "Overview"}
 	if v.s.source.fleet != nil && v.key == "" {
-		h := v.s.source.fleet.State(access.Key{})
-		sc.Blocks = append(sc.Blocks, block{Note: h.Summary})
+		return stores(v)
 	}
-	sc.Blocks = append(sc.Blocks, v.each(func(ctx context.Context, s *store) ([]block, error) {
-		h := v.redactReport(s.Health(ctx))
-		b, err := inspect.ReadBacklog(ctx, s.db())
+	w, err := v.window()
+	if err != nil {
+		return nil, err
+	}
+	sc := &screen{Title: "Overview"}
+	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
+		p, err := v.picture(ctx, s, &w)
 		if err != nil {
 			return nil, err
 		}
-		lately, err := inspect.ReadActivity(ctx, s.db(), inspect.ActivityQuery{})
-		if err != nil {
-			return nil, err
+		all := &sums{}
+		for i := range p.activity.Topics {
+			all.add(&p.activity.Topics[i])
 		}
+		found := v.remedied(s, p, p.health.Findings)
+		more := len(found) - onVerdict
+		if more > 0 {
+			found = found[:onVerdict]
+		}
+		verdicts := block{Verdict: &verdictBox{Level: p.health.Level, Text: verdict(p.health)}, Findings: found, Facts: v.amounts(s, &p.backlog)}
+		if more > 0 {
+			verdicts.Verdict.More = link(plural(int64(more), "more finding"), v.hrefIn(s.key, "problems"))
+		}
+		topics, queues := p.subjects(admin.Topic), p.subjects(admin.Queue)
 		return []block{
-			{Heading: verdict(h), Findings: worst(h, s.key), Facts: v.amounts(s, &b)},
-			{Heading: "The last hour", Chart: activityChart(&lately)},
-			{Heading: "What waits", Table: v.backlogTable(s, &b)},
+			verdicts,
+			{Heading: "Messages a minute", Timeline: v.timeline(&w, &p.activity, all, p.marks(nil))},
+			{Heading: "Topics", Table: first(v.topicTable(s, &p.activity, topics), v.hrefIn(s.key, "topics"))},
+			{Heading: "Queues", Table: first(v.queueTable(s, queues), v.hrefIn(s.key, "topics"))},
 		}, nil
-	})...)
+	})
 	return sc, nil
+}
+
+// onVerdict is how many findings stand below the verdict.
+const onVerdict = 5
+
+// verdictBox says how it is.
+type verdictBox struct {
+	Level health.Level
+	Text  string
+	More  cell
+}
+
+// first cuts a table, and leads to all of it.
+func first(t *table, all string) *table {
+	if len(t.Rows) > onOverview {
+		t.Rows, t.All, t.AllHref = t.Rows[:onOverview], "All "+grouped(int64(len(t.Rows))), all
+	}
+	return t
 }
 
 // amounts are the figures that matter.
@@ -45,45 +81,9 @@ func (v *visit) amounts(s *store, b *inspect.Backlog) []fact {
 		return amount(n, path, pairs...)
 	}
 	return facts(
-		"Ready", in("ready", "messages", "status", "ready"), "Scheduled", in("scheduled", "messages", "status", "scheduled"),
-		"Without a handler", in("unhandled", "topics"), "Retrying", in("retrying", "messages", "status", "retrying"),
-		"In flight", in("in_flight", "messages", "status", "running"), "Paused", in("paused", "topics"), "Failed", in("failed", "failed"),
+		"Ready", in("ready", "messages", "status", "ready"), "Running", in("in_flight", "messages", "status", "running"), "Retrying", in("retrying", "messages", "status", "retrying"),
+		"Scheduled", in("scheduled", "messages", "status", "scheduled"), "Without a handler", in("unhandled", "topics"), "Paused", in("paused", "topics"), "Failed", in("failed", "failed"),
 		"Timers due", amount(b.TimersDue, "timers"), "Timers are late by", b.TimersLate, "Timers scheduled", amount(b.TimersScheduled, "timers", "status", string(timer.Scheduled)),
 		"Joins pending", amount(b.JoinsPending, "joins", "status", string(join.Pending)), "Workers", amount(b.Workers, "workers"),
 	)
-}
-
-// activityChart draws how many messages came and went.
-func activityChart(a *inspect.Activity) *chart {
-	in, out := series{Class: "in", Name: "enqueued"}, series{Class: "out", Name: "done"}
-	steps, unknown := a.Sum()
-	for _, step := range steps {
-		when := step.At.Format("15:04Z")
-		in.Values, in.Titles = append(in.Values, step.Enqueued), append(in.Titles, plural(step.Enqueued, "message")+" enqueued from "+when)
-		out.Values, out.Titles = append(out.Values, step.Done), append(out.Titles, plural(step.Done, "message")+" done from "+when)
-	}
-	label := "Messages, by the minute"
-	if a.More {
-		label += "; more wait than are counted"
-	}
-	c := bars(label, in, out)
-	if unknown > 0 {
-		c.Bars = append(c.Bars, bar{"plain", 0, chartHeight - 2, round(float64(unknown*chartWidth) / float64(len(steps))), 2, "not known: nobody counted"})
-		c.Legend = append(c.Legend, legend{"plain", "not known"})
-	}
-	return c
-}
-
-// backlogTable is what waits, by queue and topic.
-func (v *visit) backlogTable(s *store, b *inspect.Backlog) *table {
-	t := &table{Head: []string{"State", "Queue", "Topic", "Messages", "Oldest"}, None: "Nothing waits."}
-	for i := range b.Messages {
-		a := &b.Messages[i]
-		topic := link(a.Topic, v.hrefIn(s.key, "messages", "topic", a.Topic))
-		if a.Topic == "" {
-			topic = words("others")
-		}
-		t.Rows = append(t.Rows, []cell{state(a.State), link(a.Queue, v.hrefIn(s.key, "messages", "queue", a.Queue)), topic, counted(a.Count, a.More), age(a.Oldest)})
-	}
-	return t
 }

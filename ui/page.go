@@ -92,6 +92,11 @@ func (s *server) page(w http.ResponseWriter, r *http.Request, p page) {
 		status = statusOf(err)
 		sc = &screen{Title: http.StatusText(status), Blocks: []block{{Error: said(err)}}}
 	}
+	if sc.Location != "" {
+		w.Header().Set("Location", sc.Location)
+		w.WriteHeader(http.StatusSeeOther)
+		return
+	}
 	s.render(w, v, p, sc, status)
 }
 

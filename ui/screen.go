@@ -11,10 +11,11 @@ import (
 // screen is what a page shows: blocks, one below the other. Templates know how each of them looks, so
 // that a page about something new is Go alone.
 type screen struct {
-	Title  string
-	Still  bool // it is not kept up to date: what it shows takes much to find out
-	Filter *filter
-	Blocks []block
+	Title    string
+	Location string // of the page that is shown instead
+	Still    bool   // it is not kept up to date: what it shows takes much to find out
+	Filter   *filter
+	Blocks   []block
 }
 
 // block is a part of a screen: of what it has, all is shown in the order of the fields.
@@ -23,10 +24,12 @@ type block struct {
 	Store    string // whose data it is, on a page about several stores
 	Note     string
 	Error    string // why it could not be read
+	Verdict  *verdictBox
 	Findings []finding
 	Actions  []action
 	Facts    []fact
 	Chart    *chart
+	Timeline *timeline
 	Table    *table
 	Text     *text
 }
@@ -34,6 +37,7 @@ type block struct {
 // finding is what a diagnosis found.
 type finding struct {
 	health.Finding
+	Href    string // leads to what it is about
 	Actions []action
 }
 
@@ -49,6 +53,9 @@ type table struct {
 	Rows [][]cell
 	None string // shown if there are no rows
 	More string // leads to the next page
+
+	Dense        bool   // its rows are low: many fit on a screen
+	All, AllHref string // what leads to all rows, of a table that has the first ones
 
 	// Short says of what the rows are if not all was read that the page is about: More reads on.
 	Short string
@@ -76,8 +83,13 @@ type cell struct {
 	Time    time.Time
 	Mono    bool // Text is an identifier
 	Number  bool // Text is to the right
+	Meter   *meter
+	Spark   *spark
 	Actions []action
 }
+
+// meter is a part of a whole.
+type meter struct{ Value, Max int64 }
 
 // text is a long text: a payload, an error.
 type text struct {

@@ -1,56 +1,138 @@
 package ui
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/fleetstate"
 	"github.com/bravellian/pawl/internal/inspect"
 )
 
-// stores lists the stores of a fleet.
+// storeRow is a store of a fleet with what it answers.
+type storeRow struct {
+	fleetstate.Store
+	report  health.Report
+	backlog inspect.Backlog
+	err     error
+}
+
+// level is how bad it is.
+func (r *storeRow) level() health.Level {
+	if r.err != nil || r.State == fleetstate.Failing {
+		return health.Problem
+	}
+	return r.report.Level
+}
+
+// stores lists the stores of a fleet, the worst first. Of very many those are asked that the fleet itself
+// finds failing, then the first ones.
 func stores(v *visit) (*screen, error) {
 	if v.s.source.fleet == nil {
 		return &screen{Title: "Stores", Blocks: []block{{Note: "This is one database."}}}, nil
 	}
-	h := v.s.source.fleet.State(access.Key{})
-	waiting, problems := v.storesWaiting()
-	t := &table{Head: []string{"State", "Store", "Where", "Waiting", "Oldest", "Failed", "Last answer", "Next poll", "Failures", "Error"}, None: "The fleet has no stores."}
-	for i := range h.Stores {
-		s := &h.Stores[i]
-		row := []cell{state(string(s.State)), link(s.Key, v.hrefIn(s.Key, "")), words(s.Where)}
-		if cells, known := waiting[s.Key]; known {
-			row = append(row, cells[:]...)
-		} else {
-			row = append(row, age(0), age(0), age(0)) // not known
-		}
-		t.Rows = append(t.Rows, append(row, at(s.LastSuccess), at(s.NextPoll), count(int64(s.Failures)), words(firstLine(s.Error))))
-	}
-	return &screen{Title: "Stores", Blocks: append([]block{{Note: h.Summary}, {Table: t}}, problems...)}, nil
+	all := v.s.source.fleet.State(access.Key{}).Stores
+	slices.SortStableFunc(all, func(a, b fleetstate.Store) int {
+		return cmp.Or(-cmp.Compare(b2i(a.State == fleetstate.Failing), b2i(b.State == fleetstate.Failing)), cmp.Compare(a.Key, b.Key))
+	})
+	shown := all[:min(len(all), maxStores)]
+	rows := v.askStores(shown)
+	slices.SortStableFunc(rows, func(a, b storeRow) int {
+		return cmp.Or(cmp.Compare(b.level(), a.level()), cmp.Compare(oldestOf(&b.backlog), oldestOf(&a.backlog)), cmp.Compare(a.Key, b.Key))
+	})
+	return &screen{Title: "Stores", Blocks: []block{{Verdict: fleetVerdict(rows, len(all))}, {Table: v.storeTable(rows)}}}, nil
 }
 
-// storesWaiting asks the stores whether their schema fits, how much waits, since when and how much
-// failed; problems are of those that could not say.
-func (v *visit) storesWaiting() (waiting map[string][3]cell, problems []block) {
-	waiting = map[string][3]cell{}
-	var mu sync.Mutex
-	problems = v.each(func(ctx context.Context, s *store) ([]block, error) {
-		if err := s.DB().CheckSchema(ctx); err != nil {
-			return nil, err
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// askStores asks stores, some side by side.
+func (v *visit) askStores(of []fleetstate.Store) []storeRow {
+	rows := make([]storeRow, len(of))
+	turns := make(chan struct{}, 8)
+	var asking sync.WaitGroup
+	for i := range of {
+		rows[i].Store = of[i]
+		asking.Go(func() {
+			turns <- struct{}{}
+			defer func() { <-turns }()
+			r := &rows[i]
+			ctx, cancel := context.WithTimeout(v.Context(), v.s.opts.Timeout)
+			defer cancel()
+			var s *store
+			if s, r.err = v.s.source.open(ctx, r.Key); r.err != nil {
+				return
+			}
+			if r.report = v.redactReport(s.Health(ctx)); r.report.Level < health.Problem {
+				r.backlog, r.err = inspect.ReadBacklog(ctx, s.db())
+			}
+		})
+	}
+	asking.Wait()
+	return rows
+}
+
+func oldestOf(b *inspect.Backlog) (oldest time.Duration) {
+	for i := range b.Messages {
+		oldest = max(oldest, b.Messages[i].Oldest)
+	}
+	return oldest
+}
+
+// fleetVerdict says how many of the stores are well.
+func fleetVerdict(rows []storeRow, all int) *verdictBox {
+	var bad, warned int64
+	for i := range rows {
+		switch level := rows[i].level(); {
+		case level >= health.Problem:
+			bad++
+		case level >= health.Warning:
+			warned++
 		}
-		b, err := inspect.ReadBacklog(ctx, s.db())
-		if err != nil {
-			return nil, err
+	}
+	box := &verdictBox{Level: health.OK, Text: plural(int64(all), "store") + ", all is well."}
+	switch {
+	case all == 0:
+		box.Text = "The fleet has no stores."
+	case bad > 0:
+		box.Level, box.Text = health.Problem, "Something is wrong in "+grouped(bad)+" of "+plural(int64(all), "store")+"."
+	case warned > 0:
+		box.Level, box.Text = health.Warning, "It works, with warnings in "+grouped(warned)+" of "+plural(int64(all), "store")+"."
+	}
+	if all > len(rows) {
+		box.Text += " " + grouped(int64(len(rows))) + " were asked: those that the fleet finds failing, then the first by name."
+	}
+	return box
+}
+
+func (v *visit) storeTable(rows []storeRow) *table {
+	t := &table{Head: []string{"State", "Store", "What is wrong", "Waiting", "Oldest", "Failed", "Workers", "Where", "Fleet", "Last answer"}, None: "The fleet has no stores.", Dense: true}
+	for i := range rows {
+		r := &rows[i]
+		wrong, waiting, oldest, failed, workers := cell{}, cell{Number: true}, cell{Number: true}, cell{Number: true}, cell{Number: true}
+		switch found := worst(r.report, r.Key); {
+		case r.err != nil:
+			wrong = words(v.problem(r.err))
+		case len(found) > 0 && found[0].Level >= health.Warning:
+			wrong = words(firstLine(found[0].Code + ": " + found[0].Summary))
+			if n := len(found) - 1; n > 0 {
+				wrong.Text += " (and " + plural(int64(n), "more finding") + ")"
+			}
 		}
-		oldest := time.Duration(0)
-		for i := range b.Messages {
-			oldest = max(oldest, b.Messages[i].Oldest)
+		if r.err == nil && r.report.Level < health.Problem {
+			waiting, oldest, failed, workers = counted(inspect.Of(r.backlog.Messages, "ready", "paused", "unhandled")), age(oldestOf(&r.backlog)), count(r.backlog.Failed), count(r.backlog.Workers)
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		waiting[s.key] = [3]cell{counted(inspect.Of(b.Messages, "ready", "paused")), age(oldest), counted(inspect.Of(b.Messages, "failed"))}
-		return nil, nil
-	})
-	return waiting, problems
+		t.Rows = append(t.Rows, []cell{
+			state(r.level().String()), link(r.Key, v.hrefIn(r.Key, "")), wrong, waiting, oldest, failed, workers, words(r.Where), state(string(r.State)), at(r.LastSuccess),
+		})
+	}
+	return t
 }

@@ -2,191 +2,149 @@ package ui
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/activity"
 	"github.com/bravellian/pawl/internal/inspect"
-	"github.com/bravellian/pawl/outbox"
 )
 
-// topicsAndQueues shows what is paused and limited, and which topics have handlers.
+// topicsAndQueues lists the topics and queues, the most urgent first, and the limits.
 func topicsAndQueues(v *visit) (*screen, error) {
-	sc := &screen{Title: "Topics and queues"}
+	w, err := v.window()
+	if err != nil {
+		return nil, err
+	}
+	name := v.query.Get("name")
+	sc := &screen{Title: "Topics and queues", Filter: &filter{Fields: []field{{Name: "name", Label: "Name contains", Value: name}}, Keep: []string{"store", v.key}}}
 	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
-		o, err := readSubjects(ctx, s)
+		p, err := v.picture(ctx, s, &w)
 		if err != nil {
 			return nil, err
 		}
+		named := func(all []*subject) []*subject {
+			return slices.DeleteFunc(all, func(one *subject) bool { return !strings.Contains(one.name, name) })
+		}
 		return []block{
-			{Heading: "Topics", Table: o.table(v, admin.Topic)},
-			{Heading: "Queues", Table: o.table(v, admin.Queue)},
-			{Heading: "Limits", Table: o.limitTable(), Actions: []action{{
-				Do: "limit", Label: "Set a limit", Fields: []string{"store", s.key}, Confirm: "It holds for all processes, from the next claim on.",
-				Inputs: []input{{Name: "kind", Label: "Of", Value: "topic", Hint: "topic, queue or each"}, {Name: "name", Label: "Name"}, {Name: "concurrency", Label: "At once", Type: "number"},
-					{Name: "rate", Label: "Begin", Type: "number"}, {Name: "period", Label: "In", Value: "1s"}, why()},
-			}}},
+			{Heading: "Topics", Table: v.paged(s, v.topicTable(s, &p.activity, named(p.subjects(admin.Topic))), "topics")},
+			{Heading: "Queues", Table: v.paged(s, v.queueTable(s, named(p.subjects(admin.Queue))), "queues")},
+			{Heading: "Limits", Table: limitTable(s, p.limits), Actions: []action{setLimit(s, input{Name: "kind", Label: "Of", Value: "topic", Hint: "topic, queue or each"}, input{Name: "name", Label: "Name"})}},
 		}, nil
 	})
 	return sc, nil
 }
 
-// subjects are the topics and queues of a database.
-type subjects struct {
-	s       *store
-	backlog inspect.Backlog
-	pauses  map[string]*admin.Pause // by kind and name
-	limits  []admin.Limit
-	workers inspect.Workers // that are alive
-	lately  inspect.Activity
-	known   time.Duration // of its time
+// paged cuts a table to the page that the address asks for: its rows are in memory.
+func (v *visit) paged(s *store, t *table, which string) *table {
+	first := 0
+	if after := v.query.Get(which); after != "" && (v.key == s.key || s.key == "") {
+		_, _ = fmt.Sscan(after, &first)
+		first = min(max(first, 0), len(t.Rows))
+	}
+	rows := t.Rows[first:]
+	if len(rows) > pageSize {
+		rows, t.More = rows[:pageSize], v.here("store", s.key, which, number64(int64(first+pageSize)))
+	}
+	t.Rows = rows
+	return t
 }
 
-// rateSince is of which time rates are the mean.
-const rateSince = 10 * time.Minute
-
-func subjectKey(kind admin.Kind, name string) string { return string(kind) + " " + name }
-
-func readSubjects(ctx context.Context, s *store) (*subjects, error) {
-	o := &subjects{s: s, pauses: map[string]*admin.Pause{}}
-	var err error
-	if o.backlog, err = inspect.ReadBacklog(ctx, s.db()); err != nil {
-		return nil, err
-	}
-	if o.lately, err = inspect.ReadActivity(ctx, s.db(), inspect.ActivityQuery{Since: rateSince}); err != nil {
-		return nil, err
-	}
-	steps, unknown := o.lately.Sum()
-	o.known = time.Duration(len(steps)-unknown) * o.lately.Step
-	pauses, err := s.Admin.Pauses(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for i := range pauses {
-		o.pauses[subjectKey(pauses[i].Kind, pauses[i].Name)] = &pauses[i]
-	}
-	if o.limits, err = s.Admin.Limits(ctx); err != nil {
-		return nil, err
-	}
-	all, err := inspect.ListWorkers(ctx, s.db())
-	o.workers = all.Alive()
-	return o, err
-}
-
-// names are the topics or queues that anything is known of.
-func (o *subjects) names(kind admin.Kind) []string {
-	var names []string
-	for i := range o.backlog.Messages {
-		if name := nameOf(&o.backlog.Messages[i], kind); name != "" {
-			names = append(names, name)
-		}
-	}
-	for i := range o.lately.Topics {
-		names = append(names, activityName(&o.lately.Topics[i], kind))
-	}
-	for key := range o.pauses {
-		if name, ok := strings.CutPrefix(key, string(kind)+" "); ok {
-			names = append(names, name)
-		}
-	}
-	for i := range o.workers {
-		names = append(names, map[admin.Kind][]string{admin.Topic: o.workers[i].Topics, admin.Queue: o.workers[i].Queues}[kind]...)
-	}
-	slices.Sort(names)
-	names = slices.Compact(names)
-	if len(names) > 0 && names[0] == "" { // of lanes that are not registered
-		names = names[1:]
-	}
-	return names
-}
-
-func activityName(t *inspect.TopicActivity, kind admin.Kind) string {
-	if kind == admin.Queue {
-		return t.Queue
-	}
-	return t.Topic
-}
-
-// rates are how many messages of a topic or queue come and are done in a second, as far as it is known.
-func (o *subjects) rates(kind admin.Kind, name string) (in, done cell) {
-	if o.known == 0 {
-		return words("unknown"), words("unknown")
-	}
-	var enqueued, ended int64
-	for i := range o.lately.Topics {
-		if t := &o.lately.Topics[i]; activityName(t, kind) == name {
-			enqueued, ended = enqueued+t.Enqueued, ended+t.Done
-		}
-	}
-	seconds := o.known.Seconds()
-	return aSecond(float64(enqueued) / seconds), aSecond(float64(ended) / seconds)
-}
-
-func nameOf(a *inspect.Amount, kind admin.Kind) string {
-	if kind == admin.Queue {
-		return a.Queue
-	}
-	return a.Topic
-}
-
-func (o *subjects) table(v *visit, kind admin.Kind) *table {
-	t := &table{Head: []string{"Name", "State", "Waiting", "Oldest", "Scheduled", "Retrying", "In flight", "Failed", "In /s", "Done /s", "Handled by", ""}, None: "None is known."}
-	for _, name := range o.names(kind) {
-		sums, oldest := o.sums(kind, name)
-		in, done := o.rates(kind, name)
-		is := cell{}
-		act := action{Do: "pause", Label: "Pause", Fields: []string{"store", o.s.key, "kind", string(kind), "name", name}, Inputs: []input{why()}, Confirm: "No more of its messages begin, in all processes, until it is resumed."}
-		if p := o.pauses[subjectKey(kind, name)]; p != nil {
-			is = state("paused")
-			is.Text = strings.TrimSpace("by " + p.Actor + " " + p.Reason)
-			act.Do, act.Label, act.Inputs, act.Confirm = "resume", "Resume", nil, ""
-		}
+// topicTable shows topics: whether they are well, how fast, what waits and for how long.
+func (v *visit) topicTable(s *store, a *inspect.Activity, all []*subject) *table {
+	t := &table{Head: []string{"State", "Topic", "In /min", "Done /min", "Failed /min", "Waiting", "Oldest", "Wait p50", "p95", "Took p95", "Course", "Handled by"}, None: "None is known.", Dense: true}
+	minutes := known(a)
+	for _, one := range all {
 		t.Rows = append(t.Rows, []cell{
-			link(name, v.hrefIn(o.s.key, "messages", string(kind), name)), is, count(sums["ready"] + sums["paused"] + sums["unhandled"]), oldest, count(sums["scheduled"]), count(sums["retrying"]), count(sums["in_flight"]), count(sums["failed"]), in, done,
-			words(o.handledBy(kind, name)), {Actions: []action{act}},
+			state(one.state), link(one.name, v.hrefIn(s.key, "topic", "name", one.name)), aMinute(one.done.enqueued, minutes), aMinute(one.done.Done, minutes), aMinute(one.done.Retried+one.done.Failed, minutes),
+			counted(one.waiting(), one.more), age(one.oldest), within(&one.done.Waits, 0.5), within(&one.done.Waits, 0.95), within(&one.done.Takes, 0.95), {Spark: sparkOf(&one.done)}, words(one.by.Names()),
 		})
 	}
 	return t
 }
 
-// handledBy names the workers that serve a queue or have a handler for a topic, also by a pattern.
-func (o *subjects) handledBy(kind admin.Kind, name string) string {
-	if kind == admin.Queue {
-		return o.workers.Serving(name).Names()
-	}
-	return o.workers.Handling(name).Names()
-}
-
-// sums are the messages of a topic or queue by state, and for how long the oldest has waited.
-func (o *subjects) sums(kind admin.Kind, name string) (map[string]int64, cell) {
-	sums, oldest := map[string]int64{}, time.Duration(0)
-	for i := range o.backlog.Messages {
-		a := &o.backlog.Messages[i]
-		if nameOf(a, kind) != name {
-			continue
-		}
-		sums[a.State] += a.Count
-		oldest = max(oldest, a.Oldest)
-	}
-	return sums, age(oldest)
-}
-
-func (o *subjects) limitTable() *table {
-	t := &table{Head: []string{"Of", "Name", "At once", "Rate", "Claimed", "Waiting", "Since", "By", ""}, None: "Nothing is limited."}
-	for i := range o.limits {
-		l := &o.limits[i]
-		rate := ""
-		if l.Rate > 0 {
-			rate = grouped(int64(l.Rate)) + " in " + l.Period.String()
-		}
+// queueTable shows queues: how busy the workers are that serve them, and what waits.
+func (v *visit) queueTable(s *store, all []*subject) *table {
+	t := &table{Head: []string{"State", "Queue", "Busy", "Waiting", "Oldest", "Scheduled", "Retrying", "Failed", "Wait p95", "Course", "Served by"}, None: "None is known.", Dense: true}
+	for _, one := range all {
 		t.Rows = append(t.Rows, []cell{
-			words(string(l.Kind)), words(l.Name), count(int64(l.Concurrency)), words(rate), count(l.Claimed), count(l.Waiting), at(l.Since), words(strings.TrimSpace(l.Actor + " " + l.Reason)),
-			{Actions: []action{{Do: "unlimit", Label: "Remove", Fields: []string{"store", o.s.key, "kind", string(l.Kind), "name", l.Name}, Inputs: []input{why()}, Confirm: "What waits for it is claimed as anything else."}}},
+			state(one.state), link(one.name, v.hrefIn(s.key, "queue", "name", one.name)), one.busy(), counted(one.waiting(), one.more), age(one.oldest),
+			count(one.states["scheduled"]), count(one.states["retrying"]), count(one.states["failed"]), within(&one.done.Waits, 0.95), {Spark: sparkOf(&one.done)}, words(one.by.Names()),
 		})
 	}
 	return t
+}
+
+// busy is how many of the places of the workers that serve a queue are taken.
+func (one *subject) busy() cell {
+	var slots, taken int64
+	for i := range one.by {
+		slots, taken = slots+one.by[i].Concurrency, taken+one.by[i].InFlight
+	}
+	if slots == 0 {
+		return words("nobody serves it")
+	}
+	return cell{Meter: &meter{min(taken, slots), slots}, Text: grouped(taken) + " of " + grouped(slots), Number: true}
+}
+
+// known is for how many minutes of its time the activity is known.
+func known(a *inspect.Activity) float64 {
+	if a.Known.IsZero() {
+		return 0
+	}
+	from, steps := a.From, 0
+	if a.Known.After(from) {
+		from = a.Known
+	}
+	for i := range a.Topics {
+		steps = len(a.Topics[i].Steps)
+	}
+	return max(0, a.From.Add(a.Step*time.Duration(steps)).Sub(from).Minutes())
+}
+
+// aMinute is a number of messages as a rate; empty where nobody counted.
+func aMinute(n int64, minutes float64) cell {
+	if minutes <= 0 {
+		return cell{Number: true, Text: "unknown"}
+	}
+	return aSecond(float64(n) / minutes)
+}
+
+// within is the bound that a share of durations is within; empty where none was measured.
+func within(h *activity.Histogram, share float64) cell {
+	switch bound, ok := h.Quantile(share); {
+	case !ok:
+		return cell{Number: true}
+	case bound == 0:
+		all := activity.Bounds()
+		return cell{Number: true, Text: "> " + short(all[len(all)-1])}
+	default:
+		return cell{Number: true, Text: "≤ " + short(bound)}
+	}
+}
+
+// short is a duration without the zeros at its end: 5m, 30s, 200ms.
+func short(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+// pauseActions pause or resume a topic or queue.
+func pauseActions(s *store, one *subject) action {
+	fields := []string{"store", s.key, "kind", string(one.kind), "name", one.name}
+	if one.pause != nil {
+		return action{Do: "resume", Label: "Resume", Fields: fields}
+	}
+	return action{Do: "pause", Label: "Pause", Fields: fields, Inputs: []input{why()}, Confirm: "No more of its messages begin, in all processes, until it is resumed."}
 }
 
 func pauseSubject(ctx context.Context, s *store, form url.Values) (string, error) {
@@ -195,28 +153,4 @@ func pauseSubject(ctx context.Context, s *store, form url.Values) (string, error
 
 func resumeSubject(ctx context.Context, s *store, form url.Values) (string, error) {
 	return became(s.Admin.Resume(ctx, admin.Kind(form.Get("kind")), form.Get("name")))(form.Get("kind")+" "+form.Get("name"), "resumed")
-}
-
-func limitSubject(ctx context.Context, s *store, form url.Values) (string, error) {
-	l, err := limitsOf(form)
-	if err != nil {
-		return "", err
-	}
-	return became(s.Admin.SetLimit(ctx, admin.Kind(form.Get("kind")), form.Get("name"), l, form.Get("reason")))(form.Get("kind")+" "+form.Get("name"), "limited")
-}
-
-// limitsOf reads the limits of a form.
-func limitsOf(form url.Values) (l outbox.Limit, err error) {
-	if l.Concurrency, err = number[int](form, "concurrency"); err != nil {
-		return l, err
-	}
-	if l.Rate, err = number[int](form, "rate"); err != nil || l.Rate == 0 {
-		return l, err
-	}
-	l.Period, err = duration("period", form.Get("period"))
-	return l, err
-}
-
-func unlimitSubject(ctx context.Context, s *store, form url.Values) (string, error) {
-	return became(s.Admin.RemoveLimit(ctx, admin.Kind(form.Get("kind")), form.Get("name")))(form.Get("kind")+" "+form.Get("name"), "has no limit any more")
 }

@@ -49,6 +49,7 @@ type server struct {
 
 	templates *template.Template
 	notices   notices
+	pictures  pictures
 }
 
 // Handler returns the dashboard of a source. It may be served below any path whose prefix is taken

@@ -76,7 +76,7 @@ func TestPages(t *testing.T) {
 			for _, to := range linked(t, at, body) {
 				if !strings.HasPrefix(to, start) {
 					t.Errorf("%s leads away to %s", at, to)
-				} else if !seen[to] {
+				} else if !seen[to] && !strings.Contains(to, "until=") { // each time leads to others
 					seen[to], open = true, append(open, to)
 				}
 			}
@@ -271,10 +271,10 @@ func TestRatesOfTopics(t *testing.T) {
 		row, _, _ = strings.Cut(row, "</tr>")
 		return strings.Join(strings.Fields(anyTag.ReplaceAllString(row, " ")), " ")
 	}
-	if text := row(); !strings.Contains(text, " 0 unknown unknown ") {
+	if text := row(); !strings.Contains(text, "unknown unknown unknown 900 ") {
 		t.Errorf("nobody counted: %s", text)
 	}
-	if _, body, _ := get(t, s, ""); !strings.Contains(body, `<rect class="plain" x="0" y="78" width="600"`) || !strings.Contains(body, "not known") {
+	if _, body, _ := get(t, s, ""); !strings.Contains(body, `<rect width="600" height="120" fill="url(#hatch)">`) || !strings.Contains(body, "nobody counted") {
 		t.Error("the overview shows that nothing was done")
 	}
 	for _, m := range msgs {
@@ -282,11 +282,12 @@ func TestRatesOfTopics(t *testing.T) {
 	}
 	table := f.db.Table("activity")
 	f.check2(f.db.SQL.ExecContext(f.ctx(), "INSERT INTO "+table+" SELECT grain, minute - 9, queue, 'before', worker, done, retried, failed, expired, unhandled, waits, takes, '[]', errors FROM "+table+" LIMIT 1"))
-	if text := row(); !strings.Contains(text, " 0 2.0 0.5 ") {
+	if text := row(); !strings.HasPrefix(text, "120 30 ") {
 		t.Errorf("want 1200 and 300 in ten minutes: %s", text)
 	}
 	f.check2(f.db.SQL.ExecContext(f.ctx(), "DELETE FROM "+table+" WHERE topic = 'before'")) // of one minute, or of two, it is known
-	if text := row(); !strings.Contains(text, " 0 20 5.0 ") && !strings.Contains(text, " 0 10 2.5 ") {
+	s = serve(t, ui.Of(f.Pawl), ui.Options{}) // which has not read it within the second
+	if text := row(); !strings.HasPrefix(text, "1\u202f200 300 ") && !strings.HasPrefix(text, "600 150 ") {
 		t.Errorf("want 1200 and 300 in a minute: %s", text)
 	}
 }

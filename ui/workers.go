@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/bravellian/pawl/internal/inspect"
-	"github.com/bravellian/pawl/internal/registry"
 )
 
 // workers lists the processes that work on a database.
@@ -22,7 +21,7 @@ func workers(v *visit) (*screen, error) {
 	return sc, nil
 }
 
-func workerTable(list []registry.Info) *table {
+func workerTable(list inspect.Workers) *table {
 	t := &table{Head: []string{"State", "Worker", "Host", "Process", "Busy", "Queues", "Topics", "Heartbeat", "Since", "Version"}, None: "No worker runs: nothing is handled."}
 	for i := range list {
 		w := &list[i]
@@ -31,7 +30,7 @@ func workerTable(list []registry.Info) *table {
 			is = "gone"
 		}
 		t.Rows = append(t.Rows, []cell{
-			state(is), words(w.Name), words(w.Host), {Text: fmt.Sprint(w.PID), Number: true}, words(fmt.Sprintf("%d of %d", w.InFlight, w.Concurrency)),
+			state(is), words(w.Name), words(w.Host), {Text: fmt.Sprint(w.PID), Number: true}, {Meter: &meter{min(w.InFlight, w.Concurrency), w.Concurrency}, Text: fmt.Sprintf("%d of %d", w.InFlight, w.Concurrency), Number: true},
 			words(strings.Join(w.Queues, ", ")), words(strings.Join(w.Topics, ", ")), at(w.Heartbeat), at(w.Started), words(w.Version),
 		})
 	}

@@ -32,7 +32,7 @@ func limited(ctx context.Context, db engine.DB, o *health.Options) (found []heal
 			next = " --rate N/PERIOD"
 		}
 		found = append(found, engine.CodedFinding(level, "limited/"+l.Name, text, fmt.Sprintf("raise it: pawl limits set %s %s", l.Kind, engine.Quoted(l.Name))+next,
-			fact("waiting", l.Waiting), fact("oldest", seconds(l.Oldest)), fact("claimed", l.Claimed)))
+			fact("kind", string(l.Kind)), fact("name", l.Name), fact("waiting", l.Waiting), fact("oldest", seconds(l.Oldest)), fact("claimed", l.Claimed)))
 	}
 	return bounded("limited", found, "no message of a topic waits for its limit")
 }

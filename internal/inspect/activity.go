@@ -23,7 +23,7 @@ const (
 	steps = 60
 )
 
-// Activity is what workers, and programs that claim themselves, did in a time that ends now.
+// Activity is what workers, and programs that claim themselves, did in a time.
 type Activity struct {
 	// From is when the time begins, and Known from when on workers have counted: what they did
 	// before it is not known. Zero: nothing was ever counted.
@@ -62,11 +62,12 @@ type ActivityStep struct {
 // ActivityQuery selects what ReadActivity returns.
 type ActivityQuery struct {
 	Since time.Duration // a minute to 30 days; 0: an hour
+	Until time.Time     // when the time ends, by the database's clock; zero or later than now: now
 	Queue string        // "": all
 	Topic string        // "": all
 }
 
-// ReadActivity returns what workers did since a time ago, by topic. Its cost grows with the number of
+// ReadActivity returns what workers did in a time that ends now, or before, by topic. Its cost grows with the number of
 // topics and workers, and not with that of messages; of those that wait it reads the newest 10 000.
 func ReadActivity(ctx context.Context, db engine.DB, q ActivityQuery) (Activity, error) {
 	if err := engine.CheckOption("since", q.Since, time.Minute, maxSince*time.Minute); err != nil {
@@ -80,7 +81,11 @@ func ReadActivity(ctx context.Context, db engine.DB, q ActivityQuery) (Activity,
 	if err != nil {
 		return Activity{}, err
 	}
-	r := newActivityReader(clock.Now, cmp.Or(q.Since, time.Hour), &extent)
+	until := clock.Now
+	if !q.Until.IsZero() && q.Until.Before(until) {
+		until = q.Until.Add(-time.Second) // a full minute ends before the next one
+	}
+	r := newActivityReader(until, cmp.Or(q.Since, time.Hour), &extent)
 	for _, part := range r.parts(&extent) {
 		part.Queue, part.Topic, part.Most = worker.Optional(q.Queue), worker.Optional(q.Topic), activity.MaxRows
 		if err := activity.Each(ctx, db, part, r.add); err != nil {

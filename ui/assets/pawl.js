@@ -1,13 +1,26 @@
-// What pages do beyond HTML and htmx: times in the viewer's zone, and a button that stops updates.
+// What pages do beyond HTML and htmx: times in the viewer's zone, keys, and a button that stops updates.
 // Without it pages show UTC and are brought up to date by reloading them.
 (function () {
   "use strict";
-  var format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+  var full = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+  var short = new Intl.DateTimeFormat(undefined, { month: "numeric", day: "numeric", hour: "2-digit", minute: "2-digit" });
+  var clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
+  var spans = new Intl.RelativeTimeFormat(undefined, { numeric: "always", style: "short" });
+
+  // How long ago or ahead a time is; the time itself is its title.
+  function relative(at) {
+    var seconds = (at - Date.now()) / 1000, units = [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
+    for (var i = 0; i < units.length; i++) {
+      if (Math.abs(seconds) >= units[i][1] || units[i][1] === 1) { return spans.format(Math.trunc(seconds / units[i][1]), units[i][0]); }
+    }
+  }
 
   function localTimes(root) {
     root.querySelectorAll("time[datetime]").forEach(function (t) {
       var at = new Date(t.getAttribute("datetime"));
-      if (!isNaN(at)) { t.textContent = format.format(at); }
+      if (isNaN(at)) { return; }
+      t.title = full.format(at);
+      t.textContent = t.hasAttribute("data-short") ? short.format(at) : relative(at);
     });
   }
 
@@ -30,27 +43,59 @@
   var scrolled = [];
   function tables() { return Array.prototype.slice.call(document.querySelectorAll("#live .scroll")); }
 
+  // The page says when it was brought up to date, and is grey when that is long ago.
+  var refreshed = Date.now();
+  function fresh() {
+    var live = document.getElementById("live"), label = document.querySelector(".fresh time");
+    label.textContent = clock.format(new Date(refreshed));
+    label.title = "brought up to date";
+    if (live) { live.classList.toggle("stale", live.hasAttribute("hx-get") && !document.hidden && Date.now() - refreshed > 15000); }
+  }
+
+  var keys = { o: "", p: "problems", m: "messages", f: "failed", t: "topics", j: "jobs", w: "workers" }, went = false;
+  function key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea, [contenteditable]")) { return; }
+    var go = went && keys.hasOwnProperty(event.key);
+    went = event.key === "g";
+    if (go) {
+      document.querySelectorAll("nav[aria-label='Pages'] a").forEach(function (a) {
+        if (new URL(a.href).pathname.endsWith("/" + keys[event.key])) { a.click(); }
+      });
+    } else if (event.key === "/") {
+      event.preventDefault();
+      document.querySelector(".find input[name=q]").focus();
+    } else if (event.key === "?") {
+      document.getElementById("keys").showModal();
+    } else if (event.key === "u") {
+      document.querySelector("button.updates").click();
+    }
+  }
+
   document.addEventListener("DOMContentLoaded", function () {
-    var pause = document.querySelector("button.pause");
-    pause.hidden = !document.querySelector("#live[hx-get]");
-    pause.addEventListener("click", function () {
-      var paused = pause.getAttribute("aria-pressed") !== "true";
-      pause.setAttribute("aria-pressed", String(paused));
+    var updates = document.querySelector("button.updates");
+    document.querySelector(".fresh").hidden = !document.querySelector("#live[hx-get]");
+    updates.addEventListener("click", function () {
+      updates.setAttribute("aria-pressed", String(updates.getAttribute("aria-pressed") !== "true"));
     });
     // Before a swap as well: meanwhile somebody may have begun something.
     ["htmx:beforeRequest", "htmx:beforeSwap"].forEach(function (name) {
       document.body.addEventListener(name, function (event) {
-        if (pause.getAttribute("aria-pressed") === "true" || busy()) { event.preventDefault(); }
+        if (updates.getAttribute("aria-pressed") !== "true" || busy()) { event.preventDefault(); }
       });
     });
     document.body.addEventListener("htmx:beforeSwap", function () { scrolled = tables().map(function (t) { return t.scrollLeft; }); });
     document.body.addEventListener("htmx:afterSwap", function () {
       tables().forEach(function (t, i) { t.scrollLeft = scrolled[i] || 0; });
+      refreshed = Date.now();
       localTimes(document);
+      fresh();
     });
     document.querySelectorAll("form.stores select").forEach(function (select) {
       select.addEventListener("change", function () { select.form.requestSubmit(); });
     });
+    document.addEventListener("keydown", key);
+    setInterval(function () { localTimes(document); fresh(); }, 1000);
     localTimes(document);
+    fresh();
   });
 })();

@@ -1,0 +1,90 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// findPage leads to what has a name or id: a message, join, timer or job, a topic or queue, or the messages
+// with a correlation id.
+func findPage(v *visit) (*screen, error) {
+	sc := &screen{Title: "Find", Still: true, Blocks: []block{{Note: "Nothing has this id, name or correlation id."}}}
+	q := strings.TrimSpace(v.query.Get("q"))
+	if q == "" {
+		sc.Blocks[0].Note = "Find a message, join, timer or job by its id, a topic or queue by its name, messages by their correlation id."
+		return sc, nil
+	}
+	for _, key := range v.searched() {
+		to, err := v.found(key, q)
+		if err != nil {
+			sc.Blocks = append(sc.Blocks, block{Store: key, Error: v.problem(err)})
+		} else if to != "" {
+			return &screen{Location: to}, nil
+		}
+	}
+	return sc, nil
+}
+
+// searched are the stores in which something is looked for.
+func (v *visit) searched() []string {
+	keys := v.s.source.keys()
+	if v.key != "" || keys == nil {
+		return []string{v.key}
+	}
+	return keys[:min(len(keys), maxStores)]
+}
+
+// found is where something is in a store; "" if it is not there.
+func (v *visit) found(key, q string) (string, error) {
+	ctx, cancel := context.WithTimeout(v.Context(), v.s.opts.Timeout)
+	defer cancel()
+	s, err := v.s.source.open(ctx, key)
+	if err != nil {
+		return "", err
+	}
+	if e, err := s.Admin.Explain(ctx, q); err == nil {
+		return v.explainedAt(key, e), nil
+	} else if !errors.Is(err, admin.ErrNotFound) {
+		return "", err
+	}
+	p, err := v.picture(ctx, s, &window{since: time.Hour})
+	if err != nil {
+		return "", err
+	}
+	for kind, path := range map[admin.Kind]string{admin.Topic: "topic", admin.Queue: "queue"} {
+		for _, one := range p.subjects(kind) {
+			if one.name == q {
+				return v.hrefIn(key, path, "name", q), nil
+			}
+		}
+	}
+	if !v.access.Payloads { // correlation ids are what programs wrote
+		return "", nil
+	}
+	for _, err := range s.Outbox.List(ctx, outbox.ListOptions{CorrelationID: q, NoPayload: true}) {
+		return v.hrefIn(key, "messages", "correlation", q), err
+	}
+	return "", nil
+}
+
+// explainedAt is the page of what was explained.
+func (v *visit) explainedAt(key string, e *admin.Explanation) string {
+	switch e.Kind {
+	case "join":
+		return v.hrefIn(key, "joins/"+url.PathEscape(e.ID))
+	case "job":
+		return v.hrefIn(key, "jobs/"+url.PathEscape(e.ID))
+	case "timer":
+		return v.hrefIn(key, "timers", "id", e.ID)
+	case "inbox":
+		source, id, _ := strings.Cut(e.ID, "/")
+		return v.hrefIn(key, "inbox", "source", source, "id", id)
+	}
+	return v.hrefIn(key, "messages/"+url.PathEscape(e.ID))
+}

@@ -1,0 +1,87 @@
+package ui
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// setLimit limits a topic or queue. What it does not have fields for are inputs.
+func setLimit(s *store, subject ...input) action {
+	return action{
+		Do: "limit", Label: "Set a limit", Fields: []string{"store", s.key}, Confirm: "It holds for all processes, from the next claim on.",
+		Inputs: append(subject, input{Name: "concurrency", Label: "At once", Type: "number"}, input{Name: "rate", Label: "Begin", Type: "number"}, input{Name: "period", Label: "In", Value: "1s"}, why()),
+	}
+}
+
+// raiseLimit is setLimit for what has one.
+func raiseLimit(s *store, l *admin.Limit) action {
+	a := setLimit(s)
+	a.Label, a.Fields = "Change the limit", append(a.Fields, "kind", string(l.Kind), "name", l.Name)
+	for i := range a.Inputs {
+		switch in := &a.Inputs[i]; {
+		case in.Name == "concurrency" && l.Concurrency > 0:
+			in.Value = number64(int64(l.Concurrency))
+		case in.Name == "rate" && l.Rate > 0:
+			in.Value = number64(int64(l.Rate))
+		case in.Name == "period" && l.Period > 0:
+			in.Value = l.Period.String()
+		}
+	}
+	return a
+}
+
+func limitTable(s *store, limits []admin.Limit) *table {
+	t := &table{Head: []string{"Of", "Name", "At once", "Rate", "Claimed", "Waiting", "Oldest", "Since", "By", ""}, None: "Nothing is limited."}
+	for i := range limits {
+		l := &limits[i]
+		rate := ""
+		if l.Rate > 0 {
+			rate = grouped(int64(l.Rate)) + " in " + l.Period.String()
+		}
+		t.Rows = append(t.Rows, []cell{
+			words(string(l.Kind)), words(l.Name), count(int64(l.Concurrency)), words(rate), count(l.Claimed), count(l.Waiting), age(l.Oldest), at(l.Since), words(strings.TrimSpace(l.Actor + " " + l.Reason)),
+			{Actions: []action{raiseLimit(s, l), {Do: "unlimit", Label: "Remove", Fields: []string{"store", s.key, "kind", string(l.Kind), "name", l.Name}, Inputs: []input{why()}, Confirm: "What waits for it is claimed as anything else."}}},
+		})
+	}
+	return t
+}
+
+func limitSubject(ctx context.Context, s *store, form url.Values) (string, error) {
+	l, err := limitsOf(form)
+	if err != nil {
+		return "", err
+	}
+	return became(s.Admin.SetLimit(ctx, admin.Kind(form.Get("kind")), form.Get("name"), l, form.Get("reason")))(form.Get("kind")+" "+form.Get("name"), "limited")
+}
+
+// limitsOf reads the limits of a form.
+func limitsOf(form url.Values) (l outbox.Limit, err error) {
+	if l.Concurrency, err = number[int](form, "concurrency"); err != nil {
+		return l, err
+	}
+	if l.Rate, err = number[int](form, "rate"); err != nil || l.Rate == 0 {
+		return l, err
+	}
+	l.Period, err = duration("period", form.Get("period"))
+	return l, err
+}
+
+func unlimitSubject(ctx context.Context, s *store, form url.Values) (string, error) {
+	return became(s.Admin.RemoveLimit(ctx, admin.Kind(form.Get("kind")), form.Get("name")))(form.Get("kind")+" "+form.Get("name"), "has no limit any more")
+}
+
+// limitWords is a limit in words.
+func limitWords(l *admin.Limit) string {
+	var parts []string
+	if l.Concurrency > 0 {
+		parts = append(parts, grouped(int64(l.Concurrency))+" at once")
+	}
+	if l.Rate > 0 {
+		parts = append(parts, grouped(int64(l.Rate))+" in "+short(l.Period))
+	}
+	return strings.Join(parts, ", ")
+}

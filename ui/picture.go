@@ -1,0 +1,242 @@
+package ui
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/activity"
+	"github.com/bravellian/pawl/internal/inspect"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// picture is what is known of a store at a time: the overview and the lists of topics and queues show it.
+type picture struct {
+	health   health.Report
+	backlog  inspect.Backlog
+	activity inspect.Activity
+	pauses   []admin.Pause
+	limits   []admin.Limit
+	workers  inspect.Workers // that are alive
+}
+
+// pictureFor is for how long a picture is shown to whoever looks: many viewers cost what one does.
+const pictureFor = time.Second
+
+// pictures are the latest ones of the stores.
+type pictures struct {
+	mu  sync.Mutex
+	all map[string]*shared
+}
+
+type shared struct {
+	mu sync.Mutex
+	at time.Time
+	picture
+	err error
+}
+
+// picture returns the picture of a store as the visitor may read it.
+func (v *visit) picture(ctx context.Context, s *store, w *window) (*picture, error) {
+	p, err := v.s.pictures.of(ctx, s, w)
+	if err == nil {
+		p.health = v.redactReport(p.health)
+	}
+	return p, err
+}
+
+// of returns the picture of a store, with what was done in a window.
+func (p *pictures) of(ctx context.Context, s *store, w *window) (*picture, error) {
+	if !w.until.IsZero() {
+		return readPicture(ctx, s, w)
+	}
+	key := s.key + " " + w.since.String()
+	p.mu.Lock()
+	one := p.all[key]
+	if one == nil {
+		if p.all == nil || len(p.all) >= maxPictures {
+			p.all = map[string]*shared{}
+		}
+		one = &shared{}
+		p.all[key] = one
+	}
+	p.mu.Unlock()
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	if time.Since(one.at) > pictureFor || one.err != nil {
+		read, err := readPicture(ctx, s, w)
+		if one.at, one.err = time.Now(), err; err == nil {
+			one.picture = *read
+		}
+	}
+	read := one.picture
+	return &read, one.err
+}
+
+// maxPictures bounds how many are kept.
+const maxPictures = 200
+
+func readPicture(ctx context.Context, s *store, w *window) (*picture, error) {
+	p := &picture{health: s.Health(ctx)}
+	var err error
+	if p.backlog, err = inspect.ReadBacklog(ctx, s.db()); err != nil {
+		return nil, err
+	}
+	if p.activity, err = inspect.ReadActivity(ctx, s.db(), inspect.ActivityQuery{Since: w.since, Until: w.until}); err != nil {
+		return nil, err
+	}
+	if p.pauses, err = s.Admin.Pauses(ctx); err != nil {
+		return nil, err
+	}
+	if p.limits, err = s.Admin.Limits(ctx); err != nil {
+		return nil, err
+	}
+	all, err := inspect.ListWorkers(ctx, s.db())
+	p.workers = all.Alive()
+	return p, err
+}
+
+// subject is a topic or a queue, with what is known of it.
+type subject struct {
+	kind     admin.Kind
+	name     string
+	level    health.Level // of the worst that health finds about it
+	state    string       // a word for that
+	findings []health.Finding
+	states   map[string]int64 // messages
+	more     bool             // there may be more of them
+	oldest   time.Duration    // of those that are due
+	done     sums
+	pause    *admin.Pause
+	limits   []admin.Limit
+	by       inspect.Workers
+}
+
+// sums are what workers did with some topics.
+type sums struct {
+	activity.Totals
+	enqueued int64
+	steps    []inspect.ActivityStep
+}
+
+func (s *sums) add(t *inspect.TopicActivity) {
+	s.Add(&t.Totals)
+	s.enqueued += t.Enqueued
+	if s.steps == nil {
+		s.steps = slices.Clone(t.Steps)
+		return
+	}
+	for i := range s.steps {
+		s.steps[i].Add(&t.Steps[i].Totals)
+		s.steps[i].Enqueued += t.Steps[i].Enqueued
+	}
+}
+
+// waiting is how many messages are due and not begun.
+func (s *subject) waiting() int64 {
+	return s.states["ready"] + s.states["paused"] + s.states["unhandled"]
+}
+
+// subjects are the topics or queues that anything is known of, the most urgent first.
+func (p *picture) subjects(kind admin.Kind) (all []*subject) {
+	named := map[string]*subject{}
+	get := func(name string) *subject {
+		one := named[name]
+		if one == nil {
+			one = &subject{kind: kind, name: name, states: map[string]int64{}}
+			named[name] = one
+		}
+		return one
+	}
+	pick := func(queue, topic string) string {
+		if kind == admin.Queue {
+			return queue
+		}
+		return topic
+	}
+	for i := range p.backlog.Messages {
+		a := &p.backlog.Messages[i]
+		one := get(pick(a.Queue, a.Topic))
+		one.states[a.State] += a.Count
+		one.more, one.oldest = one.more || a.More, max(one.oldest, a.Oldest)
+	}
+	for i := range p.activity.Topics {
+		t := &p.activity.Topics[i]
+		get(pick(t.Queue, t.Topic)).done.add(t)
+	}
+	for i := range p.workers {
+		w := &p.workers[i]
+		for _, name := range map[admin.Kind][]string{admin.Topic: w.Topics, admin.Queue: w.Queues}[kind] {
+			get(name)
+		}
+	}
+	for i := range p.pauses {
+		if p.pauses[i].Kind == kind {
+			get(p.pauses[i].Name).pause = &p.pauses[i]
+		}
+	}
+	delete(named, "") // messages that were not read for their topic, and lanes that are not registered
+	for _, one := range named {
+		p.complete(one)
+		all = append(all, one)
+	}
+	slices.SortFunc(all, urgency)
+	return all
+}
+
+// complete adds what is known of a subject by its name.
+func (p *picture) complete(one *subject) {
+	for _, l := range p.limits {
+		if l.Kind == one.kind && l.Name == one.name {
+			one.limits = append(one.limits, l)
+		}
+	}
+	if one.by = p.workers.Handling(one.name); one.kind == admin.Queue {
+		one.by = p.workers.Serving(one.name)
+	}
+	for _, f := range p.health.Findings {
+		if f.Level > health.Note && about(&f, one) {
+			one.findings = append(one.findings, f)
+			if f.Level > one.level {
+				one.level = f.Level
+				one.state, _, _ = strings.Cut(f.Code, "/")
+			}
+		}
+	}
+	switch {
+	case one.state != "":
+	case one.pause != nil:
+		one.state = "paused"
+	case one.waiting()+one.states["in_flight"]+one.done.Done+one.done.Retried+one.done.Failed > 0:
+		one.state = "ok"
+	default:
+		one.state = "idle"
+	}
+}
+
+// about reports whether a finding is about a topic or queue.
+func about(f *health.Finding, one *subject) bool {
+	kind, name, _ := strings.Cut(f.Code, "/")
+	switch {
+	case one.kind == admin.Queue:
+		return f.Code == "waiting/queue/"+one.name
+	case kind == "limited":
+		return name == one.name
+	case kind != "failing" && kind != "unhandled":
+		return false
+	}
+	return f.Facts.Get("topic") == one.name || f.Facts.Get("topic") == nil && strings.TrimSuffix(name, "/"+outbox.DefaultQueue) == one.name
+}
+
+// urgency orders subjects: what is wrong, what fails, what waits for long, what waits, by name.
+func urgency(a, b *subject) int {
+	return cmp.Or(
+		cmp.Compare(b.level, a.level), cmp.Compare(b.done.Retried+b.done.Failed, a.done.Retried+a.done.Failed),
+		cmp.Compare(b.oldest, a.oldest), cmp.Compare(b.waiting(), a.waiting()), cmp.Compare(a.name, b.name),
+	)
+}
