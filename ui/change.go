@@ -48,6 +48,7 @@ func (s *server) act(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		did, err = do(ctx, st, r.PostForm)
 	}
+	s.pictures.forget()
 	if err != nil {
 		s.log.WarnContext(ctx, "a change by the dashboard failed", "action", name, "store", v.key, "name", v.access.Name, "error", err)
 		s.render(w, v, page{}, &screen{Title: "It was not done", Blocks: []block{{Error: said(err)}}}, statusOf(err))

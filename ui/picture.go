@@ -78,6 +78,13 @@ func (p *pictures) of(ctx context.Context, s *store, w *window) (*picture, error
 	return &read, one.err
 }
 
+// forget drops them: whoever changed something sees what became of it.
+func (p *pictures) forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.all = nil
+}
+
 // maxPictures bounds how many are kept.
 const maxPictures = 200
 

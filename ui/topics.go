@@ -26,12 +26,13 @@ func topicsAndQueues(v *visit) (*screen, error) {
 		if err != nil {
 			return nil, err
 		}
-		named := func(all []*subject) []*subject {
-			return slices.DeleteFunc(all, func(one *subject) bool { return !strings.Contains(one.name, name) })
+		named := func(kind admin.Kind) []*subject {
+			return slices.DeleteFunc(p.subjects(kind), func(one *subject) bool { return !strings.Contains(one.name, name) })
 		}
+		topics, queues := named(admin.Topic), named(admin.Queue)
 		return []block{
-			{Heading: "Topics", Table: v.paged(s, v.topicTable(s, &p.activity, named(p.subjects(admin.Topic))), "topics")},
-			{Heading: "Queues", Table: v.paged(s, v.queueTable(s, named(p.subjects(admin.Queue))), "queues")},
+			{Heading: "Topics", Table: v.paged(s, pausable(s, v.topicTable(s, &p.activity, topics), topics), "topics")},
+			{Heading: "Queues", Table: v.paged(s, pausable(s, v.queueTable(s, queues), queues), "queues")},
 			{Heading: "Limits", Table: limitTable(s, p.limits), Actions: []action{setLimit(s, input{Name: "kind", Label: "Of", Value: "topic", Hint: "topic, queue or each"}, input{Name: "name", Label: "Name"})}},
 		}, nil
 	})
@@ -74,6 +75,19 @@ func (v *visit) queueTable(s *store, all []*subject) *table {
 			state(one.state), link(one.name, v.hrefIn(s.key, "queue", "name", one.name)), one.busy(), counted(one.waiting(), one.more), age(one.oldest),
 			count(one.states["scheduled"]), count(one.states["retrying"]), count(one.states["failed"]), within(&one.done.Waits, 0.95), {Spark: sparkOf(&one.done)}, words(one.by.Names()),
 		})
+	}
+	return t
+}
+
+// pausable adds what pauses or resumes each of a table's subjects, and by whom it is paused and why.
+func pausable(s *store, t *table, all []*subject) *table {
+	t.Head = append(t.Head, "")
+	for i, one := range all {
+		act := cell{Actions: []action{pauseActions(s, one)}}
+		if one.pause != nil {
+			act.Text = strings.TrimSpace("by " + one.pause.Actor + " " + one.pause.Reason)
+		}
+		t.Rows[i] = append(t.Rows[i], act)
 	}
 	return t
 }

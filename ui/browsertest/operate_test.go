@@ -84,14 +84,14 @@ func TestPauseTopic(t *testing.T) {
 		}
 		dbtest.Until(t, "it is counted as paused", func() bool { return w.waits("mail", "paused") == 1 })
 		b.visit("topics" + in)
-		if got := value[string](b, row("mail")+".cells[2].innerText"); got != "1" {
+		if got := value[string](b, row("mail")+".cells[5].innerText"); got != "1" {
 			t.Errorf("the page says that %s messages wait", got)
 		}
 
 		b.click(labelled(row("mail"), "button", "Resume"))
 		b.shows(".did", "topic mail resumed")
 		dbtest.Until(t, "the message is done", func() bool { return w.status(held) == outbox.Done })
-		b.until("the page shows that nothing waits", row("mail")+".cells[2].innerText === '0'")
+		b.until("the page shows that nothing waits", row("mail")+".cells[5].innerText === '0'")
 
 		b.visit("audit" + in)
 		b.until("it is audited", row("the provider is down")+`.innerText.includes("olga")`)
@@ -106,7 +106,7 @@ func TestWithoutScripts(t *testing.T) {
 		b.filterFailed()
 		b.click(element("#live tbody a"))
 		b.shows("h1", w.failed.String())
-		if !value[bool](b, `document.querySelector("button.pause").hidden && document.querySelector("time").textContent.endsWith("Z")`) {
+		if !value[bool](b, `document.querySelector(".fresh").hidden && document.querySelector("time").textContent.endsWith("Z")`) {
 			t.Error("the page has what only scripts can do, or hides in which zone its times are")
 		}
 		w.repaired.Store(true)

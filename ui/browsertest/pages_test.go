@@ -2,6 +2,7 @@ package browsertest_test
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -38,7 +39,10 @@ func (b *tab) paths(w *world) []string {
 		paths = append(paths, "messages/"+id+in)
 	}
 	job := strings.ReplaceAll(value[string](b, "encodeURIComponent("+quoted(nightly)+")"), "%2F", "%2f")
-	return append(paths, "joins/"+w.join.String()+in, "jobs/"+job+in)
+	for _, topic := range []string{bad, paused, long} {
+		paths = append(paths, "topic?"+url.Values{"name": {topic}, "store": {w.store}}.Encode())
+	}
+	return append(paths, "queue?name=default&store="+w.store, "find?q=nothing", "joins/"+w.join.String()+in, "jobs/"+job+in)
 }
 
 // D-218: no page runs what somebody wrote, breaks its own policy, throws or complains, also when it is
@@ -49,7 +53,7 @@ func TestPages(t *testing.T) {
 		b := open(t, w.serve(ui.Options{Authorize: olga}))
 		for _, path := range b.paths(w) {
 			b.visit(path)
-			if !strings.HasPrefix(path, "failed") { // which reads much, and is not kept up to date
+			if !strings.HasPrefix(path, "failed") && !strings.HasPrefix(path, "find") { // which reads much, and is not kept up to date
 				b.live()
 			}
 			if value[bool](b, `document.querySelector("[role=alert]") !== null`) {
@@ -107,7 +111,7 @@ func TestNothingThere(t *testing.T) {
 	said := func(text string) {
 		t.Helper()
 		b.shows("[role=alert]", text)
-		if value[bool](b, `document.querySelector("[hx-get], button.pause:not([hidden])") !== null`) {
+		if value[bool](b, `document.querySelector("[hx-get], .fresh:not([hidden])") !== null`) {
 			t.Errorf("%s is brought up to date", value[string](b, "location.href"))
 		}
 	}
@@ -133,7 +137,7 @@ func TestOnlookers(t *testing.T) {
 		b := open(t, w.serve(o))
 		for _, path := range b.paths(w) {
 			b.visit(path)
-			const harmless = `["Filter", "Show", "Pause"]`
+			const harmless = `["Filter", "Show", "Updates", "Close"]`
 			if found := value[[]string](b, `[...document.querySelectorAll("form[method=post], input[type=submit], details.confirm, button")]
 				.filter(e => e.tagName !== "BUTTON" || e.closest("#live") || !`+harmless+`.includes(e.textContent)).map(e => e.outerHTML)`); len(found) > 0 {
 				t.Errorf("%s: %s has %v", name, path, found)
