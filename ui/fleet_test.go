@@ -133,3 +133,15 @@ func TestFleetAPI(t *testing.T) {
 		t.Errorf("one: %d %s", status, body)
 	}
 }
+
+// D-626: a fleet's first line is about its stores, of which the worst stand first.
+func TestWorstStoreFirst(t *testing.T) {
+	_, body, _ := get(t, serve(t, ui.OfFleet(tenants(t)), ui.Options{}), "")
+	shown := text(part(t, body, `<div id="live"`, "</main>"))
+	if _, rest, _ := strings.Cut(shown, ">"); !strings.HasPrefix(strings.TrimSpace(rest), "Something is wrong in 1 of 3 stores.") && !strings.Contains(shown, "Something is wrong in 1 of 3 stores. State Store") {
+		t.Errorf("the first line: %s", shown)
+	}
+	if gone, acme := strings.Index(shown, "problem gone"), strings.Index(shown, "acme"); gone < 0 || gone > acme {
+		t.Errorf("the stores: %s", shown)
+	}
+}

@@ -25,13 +25,12 @@ type picture struct {
 	workers  inspect.Workers // that are alive
 }
 
-// pictureFor is for how long a picture is shown to whoever looks: many viewers cost what one does.
-const pictureFor = time.Second
-
-// pictures are the latest ones of the stores.
+// pictures are the latest ones of the stores. One is shown for a while to whoever looks: many viewers
+// cost what one does.
 type pictures struct {
-	mu  sync.Mutex
-	all map[string]*shared
+	keep time.Duration
+	mu   sync.Mutex
+	all  map[string]*shared
 }
 
 type shared struct {
@@ -68,7 +67,7 @@ func (p *pictures) of(ctx context.Context, s *store, w *window) (*picture, error
 	p.mu.Unlock()
 	one.mu.Lock()
 	defer one.mu.Unlock()
-	if time.Since(one.at) > pictureFor || one.err != nil {
+	if time.Since(one.at) > p.keep || one.err != nil {
 		read, err := readPicture(ctx, s, w)
 		if one.at, one.err = time.Now(), err; err == nil {
 			one.picture = *read

@@ -70,7 +70,7 @@ func Handler(source Source, opts Options) http.Handler {
 	if opts.Timeout == 0 {
 		opts.Timeout = 5 * time.Second
 	}
-	s := &server{source: source, opts: opts, log: engine.Logger(opts.Logger), cross: http.NewCrossOriginProtection(), templates: templates()}
+	s := &server{source: source, opts: opts, log: engine.Logger(opts.Logger), cross: http.NewCrossOriginProtection(), templates: templates(), pictures: pictures{keep: opts.Refresh / 2}}
 	mux := http.NewServeMux()
 	for _, p := range pages() {
 		mux.HandleFunc("GET "+p.pattern, func(w http.ResponseWriter, r *http.Request) { s.page(w, r, p) })

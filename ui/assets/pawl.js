@@ -49,7 +49,7 @@
     var live = document.getElementById("live"), label = document.querySelector(".fresh time");
     label.textContent = clock.format(new Date(refreshed));
     label.title = "brought up to date";
-    if (live) { live.classList.toggle("stale", live.hasAttribute("hx-get") && !document.hidden && Date.now() - refreshed > 15000); }
+    document.body.classList.toggle("stale", live && live.hasAttribute("hx-get") && !document.hidden && Date.now() - refreshed > 15000);
   }
 
   var keys = { o: "", p: "problems", m: "messages", f: "failed", t: "topics", j: "jobs", w: "workers" }, went = false;

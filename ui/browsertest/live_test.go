@@ -112,7 +112,7 @@ func TestTimes(t *testing.T) {
 	w.check(err)
 	b := open(t, w.serve(ui.Options{Authorize: olga}), chromium.Zone("Asia/Tokyo"))
 	b.visit("messages/" + w.done.String())
-	ago := regexp.MustCompile(`^\d+ (sec|min)\. ago$`)
+	ago := regexp.MustCompile(`^\d+ (sec|min)\.? ago$`)
 	for _, when := range []string{"loaded", "brought up to date"} {
 		text, title := value[string](b, element("#live time")+".textContent"), value[string](b, element("#live time")+".title")
 		if !ago.MatchString(text) {

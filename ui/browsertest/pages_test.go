@@ -24,7 +24,7 @@ func (b *tab) paths(w *world) []string {
 	b.t.Helper()
 	b.visit("")
 	var paths []string
-	for _, to := range value[[]string](b, `[...document.querySelectorAll("nav a")].map(a => a.href)`) {
+	for _, to := range value[[]string](b, `[...document.querySelectorAll("nav[aria-label=Pages] a")].map(a => a.href)`) {
 		paths = append(paths, strings.TrimPrefix(to, b.base))
 	}
 	if len(paths) < 12 {

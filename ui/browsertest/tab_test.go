@@ -183,7 +183,7 @@ func (b *tab) toldAgain(times int) {
 	b.until("the page is told to fetch itself", fmt.Sprintf("window.told >= %d", value[int](b, "window.told")+times))
 }
 
-// click clicks into the middle of an element: what a user hits there may be something else.
+// click clicks into the middle of an element, of which the first line counts: what a user hits there may be something else.
 func (b *tab) click(expression string) {
 	b.t.Helper()
 	b.press(expression)()
@@ -193,7 +193,7 @@ func (b *tab) click(expression string) {
 func (b *tab) press(expression string) (release func()) {
 	b.t.Helper()
 	b.until(expression+" is there", "document.readyState === 'complete' && "+expression) // before, it may still move
-	at := value[[]float64](b, `(e => { e.scrollIntoView({block: "center", inline: "center"}); const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2] })(`+expression+`)`)
+	at := value[[]float64](b, `(e => { e.scrollIntoView({block: "center", inline: "center"}); const r = e.getClientRects()[0]; return [r.x + r.width / 2, r.y + r.height / 2] })(`+expression+`)`)
 	b.do(chromedp.MouseEvent(chromedp.MousePressed, at[0], at[1], chromedp.ButtonLeft, chromedp.ClickCount(1)))
 	return func() {
 		b.t.Helper()

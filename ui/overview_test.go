@@ -1,0 +1,217 @@
+package ui_test
+
+import (
+	"context"
+	"errors"
+	"html"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/ui"
+)
+
+// text is a page without its tags.
+func text(body string) string {
+	return strings.Join(strings.Fields(html.UnescapeString(anyTag.ReplaceAllString(body, " "))), " ")
+}
+
+// part is what stands between two texts of a page.
+func part(t *testing.T, body, from, to string) string {
+	t.Helper()
+	_, rest, ok := strings.Cut(body, from)
+	if !ok {
+		t.Fatalf("no %s in %s", from, body)
+	}
+	rest, _, _ = strings.Cut(rest, to)
+	return rest
+}
+
+// work has messages of a topic done, or fail for good.
+func (f *fixture) work(topic string, n int, err error) {
+	f.t.Helper()
+	f.check2(f.Outbox.EnqueueBatch(f.ctx(), slices.Repeat([]outbox.Message{messageOf(topic)}, n)))
+	owner, queue := outbox.NewOwnerToken(), f.Outbox.WorkQueue("")
+	msgs, claimed := queue.Claim(f.ctx(), owner, time.Minute, n)
+	f.check(claimed)
+	for _, m := range msgs {
+		if m.Topic != topic {
+			f.t.Fatalf("claimed a message of %s", m.Topic)
+		} else if err == nil {
+			f.check2(queue.Ack(f.ctx(), owner, m.Position))
+		} else {
+			f.check2(queue.Fail(f.ctx(), owner, err, m.Position))
+		}
+	}
+}
+
+// D-620: the overview says in words how it is and offers what helps; who does that sees at once what became
+// of it.
+func TestOverviewHelps(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		s := serve(t, ui.Of(f.Pawl), ui.Options{Refresh: time.Hour})
+		_, body, _ := get(t, s, "")
+		verdict := part(t, body, `<p class="verdict level-`, `<dl class="facts">`)
+		if !strings.Contains(verdict, "<strong>It works, with ") || !strings.Contains(verdict, `>Resume paused`) || !strings.Contains(verdict, `href="./failed"`) {
+			t.Errorf("the overview: %s", verdict)
+		}
+		form := url.Values{"kind": {"topic"}, "name": {"paused" + canary}}
+		if status, answer, _ := do(t, s, http.MethodPost, "do/resume", form, nil); status != http.StatusSeeOther {
+			t.Fatalf("resume: %d %s", status, answer)
+		}
+		if _, body, _ = get(t, s, ""); strings.Contains(body, ">Resume paused") {
+			t.Error("what was resumed is shown as paused")
+		}
+		for name, limit := range map[string]string{"mail": "3 at once", "step": "5 in 1m"} {
+			f.check2(f.Admin.SetLimit(f.ctx(), admin.Topic, name, map[string]outbox.Limit{"mail": {Concurrency: 3}, "step": {Rate: 5, Period: time.Minute}}[name], ""))
+			s = serve(t, ui.Of(f.Pawl), ui.Options{})
+			_, body, _ = get(t, s, "topic?name="+name)
+			if !strings.Contains(body, "\n"+limit+"</dd>") || !strings.Contains(body, "<summary>Change the limit</summary>") {
+				t.Errorf("the page of %s with a limit: %s", name, text(body))
+			}
+		}
+	})
+}
+
+// D-621: topics that fail stand before those that only wait, whatever their names, and each has a page.
+func TestMostUrgentFirst(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		db := e.Open(t)
+		p, err := pawl.New(db.DB, pawl.Options{Logger: quiet()})
+		f := &fixture{Pawl: p, t: t, db: db}
+		f.check(err)
+		f.work("a-well", 20, nil)
+		f.work("z-fails", 20, errors.New("refused"))
+		f.check2(f.Outbox.Enqueue(f.ctx(), messageOf("m-waits")))
+		s := serve(t, ui.Of(f.Pawl), ui.Options{})
+		for _, path := range []string{"", "topics"} {
+			_, body, _ := get(t, s, path)
+			shown := text(part(t, body, ">Topics</h2>", "</table>"))
+			z, m, a := strings.Index(shown, "z-fails"), strings.Index(shown, "m-waits"), strings.Index(shown, "a-well")
+			if !strings.Contains(shown, "failing z-fails") || z < 0 || m < z || a < m {
+				t.Errorf("%s: %s", path, shown)
+			}
+		}
+		_, body, _ := get(t, s, "topic?name=z-fails")
+		for _, want := range []string{"State failing", "Failed 20", "20 failed attempts", "refused", "Redrive", "Discard", "Pause", "Set a limit"} {
+			if !strings.Contains(text(body), want) {
+				t.Errorf("the page of a topic that fails has no %q: %s", want, text(body))
+			}
+		}
+		_, body, _ = get(t, s, "queue?name=default")
+		if shown := text(body); !strings.Contains(shown, "Its topics") || strings.Index(shown, "z-fails") > strings.Index(shown, "a-well") {
+			t.Errorf("the page of a queue: %s", shown)
+		}
+		if _, body, _ = get(t, s, "topic?name=nothing"); !strings.Contains(body, "Nothing is known of it.") {
+			t.Errorf("what is not there: %s", text(body))
+		}
+	})
+}
+
+// D-623: the time that a page is about lies in its address, which refuses what is no time.
+func TestTimeInTheAddress(t *testing.T) {
+	f := openEmpty(t)
+	f.work("mail", 20, nil)
+	s := serve(t, ui.Of(f.Pawl), ui.Options{})
+	for since, current := range map[string]string{"": "1 hour", "6h": "6 hours", "24h0m0s": "24 hours", "720h": "30 days"} {
+		_, body, _ := get(t, s, "?since="+since)
+		if !strings.Contains(body, `aria-current="true">`+current+`</a>`) || !strings.Contains(body, ">20 done</span>") {
+			t.Errorf("since %q: %s", since, part(t, body, `class="ranges"`, "</figure>"))
+		}
+	}
+	before := "?since=1h&until=" + url.QueryEscape(time.Now().Add(-2*time.Hour).UTC().Format(time.RFC3339))
+	if _, body, _ := get(t, s, before); !strings.Contains(body, ">0 done</span>") || !strings.Contains(body, `rel="next">later →`) || !strings.Contains(body, `<rect width="600" height="120" fill="url(#hatch)">`) {
+		t.Errorf("two hours ago: %s", part(t, body, `class="ranges"`, "</figure>"))
+	}
+	for _, bad := range []string{"since=soon", "since=1s", "since=721h", "until=soon"} {
+		for _, path := range []string{"", "topics", "topic", "queue"} {
+			if status, body, _ := get(t, s, path+"?"+bad); status != http.StatusBadRequest || !strings.Contains(body, `role="alert"`) {
+				t.Errorf("%s?%s: %d", path, bad, status)
+			}
+		}
+	}
+}
+
+// D-624: one field finds what has an id or a name; what programs wrote is looked for if the visitor may read it.
+func TestFind(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		who := ui.Access{Name: "olga", Payloads: true}
+		s := serve(t, ui.Of(f.Pawl), ui.Options{Authorize: func(*http.Request) (ui.Access, error) { return who, nil }})
+		finds := func(q, want string) {
+			t.Helper()
+			status, body, h := get(t, s, "find?q="+url.QueryEscape(q))
+			if to := h.Get("Location"); to != want || (status == http.StatusSeeOther) != (want != "") {
+				t.Errorf("%s as %s: %d, to %s, want %s: %s", q, who.Name, status, to, want, text(body))
+			}
+		}
+		finds(" "+f.failed.String()+" ", "./messages/"+f.failed.String())
+		finds(f.join.String(), "./joins/"+f.join.String())
+		finds("nightly/"+canary, "./jobs/"+url.PathEscape("nightly/"+canary))
+		finds("mail", "./topic?name=mail")
+		finds("default", "./queue?name=default")
+		finds(canary, "./messages?correlation="+url.QueryEscape(canary))
+		finds("nothing of this name", "")
+		finds("", "")
+		who = ui.Access{Name: "vera"}
+		finds(canary, "")
+		finds("mail", "./topic?name=mail")
+	})
+	fleet := serve(t, ui.OfFleet(tenants(t)), ui.Options{})
+	if _, _, h := get(t, fleet, "find?q=order-of-best"); h.Get("Location") != "./topic?name=order-of-best&store=best" {
+		t.Errorf("in a fleet: %s", h.Get("Location"))
+	}
+}
+
+// reading counts what is read of a database.
+type reading struct {
+	engine.DB
+	n atomic.Int64
+}
+
+func (r *reading) Unwrap() engine.DB { return r.DB }
+
+func (r *reading) Read(ctx context.Context, call *engine.Call) error {
+	r.n.Add(1)
+	return r.DB.Read(ctx, call)
+}
+
+// D-625: many who look at once cost a database what one does, and one costs few statements.
+func TestManyViewers(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		db := e.Open(t)
+		r := &reading{DB: db.DB}
+		p, err := pawl.New(r, pawl.Options{Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := &fixture{Pawl: p, t: t, db: db}
+		f.check2(f.Outbox.Enqueue(f.ctx(), messageOf("mail")))
+		s := serve(t, ui.Of(p), ui.Options{Refresh: time.Hour})
+		r.n.Store(0)
+		get(t, s, "")
+		if n := r.n.Load(); n == 0 || n > 25 {
+			t.Errorf("an overview costs %d statements", n)
+		} else {
+			t.Logf("an overview costs %d statements", n)
+		}
+		r.n.Store(0)
+		for _, path := range []string{"", "?since=1h", "topics", "topics?name=x", "queue?name=default"} {
+			get(t, s, path)
+		}
+		if n := r.n.Load(); n > 2 { // a queue's page looks for what failed
+			t.Errorf("the next pages cost %d statements", n)
+		}
+	})
+}
