@@ -80,10 +80,18 @@ func (v *visit) amounts(s *store, b *inspect.Backlog) []fact {
 		n, _ := inspect.Of(b.Messages, state)
 		return amount(n, path, pairs...)
 	}
+	some := func(n int64, path string, pairs ...string) cell { // what is shown if it is there
+		if n == 0 {
+			return cell{}
+		}
+		return amount(n, path, pairs...)
+	}
+	unhandled, _ := inspect.Of(b.Messages, "unhandled")
+	paused, _ := inspect.Of(b.Messages, "paused")
 	return facts(
 		"Ready", in("ready", "messages", "status", "ready"), "Running", in("in_flight", "messages", "status", "running"), "Retrying", in("retrying", "messages", "status", "retrying"),
-		"Scheduled", in("scheduled", "messages", "status", "scheduled"), "Without a handler", in("unhandled", "topics"), "Paused", in("paused", "topics"), "Failed", in("failed", "failed"),
-		"Timers due", amount(b.TimersDue, "timers"), "Timers are late by", b.TimersLate, "Timers scheduled", amount(b.TimersScheduled, "timers", "status", string(timer.Scheduled)),
-		"Joins pending", amount(b.JoinsPending, "joins", "status", string(join.Pending)), "Workers", amount(b.Workers, "workers"),
+		"Scheduled", in("scheduled", "messages", "status", "scheduled"), "Failed", in("failed", "failed"), "Workers", amount(b.Workers, "workers"),
+		"Without a handler", some(unhandled, "topics"), "Paused", some(paused, "topics"), "Timers due", some(b.TimersDue, "timers"), "Timers are late by", b.TimersLate, "Timers scheduled", some(b.TimersScheduled, "timers", "status", string(timer.Scheduled)),
+		"Joins pending", some(b.JoinsPending, "joins", "status", string(join.Pending)),
 	)
 }

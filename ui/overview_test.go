@@ -66,6 +66,9 @@ func TestOverviewHelps(t *testing.T) {
 		if !strings.Contains(verdict, "<strong>It works, with ") || !strings.Contains(verdict, `>Resume paused`) || !strings.Contains(verdict, `href="./failed"`) {
 			t.Errorf("the overview: %s", verdict)
 		}
+		if !strings.Contains(verdict, `topic paused`) || !strings.Contains(verdict, ` since <time datetime="`) {
+			t.Errorf("the overview says no time that a script can tell: %s", verdict)
+		}
 		form := url.Values{"kind": {"topic"}, "name": {"paused" + canary}}
 		if status, answer, _ := do(t, s, http.MethodPost, "do/resume", form, nil); status != http.StatusSeeOther {
 			t.Fatalf("resume: %d %s", status, answer)
@@ -77,7 +80,7 @@ func TestOverviewHelps(t *testing.T) {
 			f.check2(f.Admin.SetLimit(f.ctx(), admin.Topic, name, map[string]outbox.Limit{"mail": {Concurrency: 3}, "step": {Rate: 5, Period: time.Minute}}[name], ""))
 			s = serve(t, ui.Of(f.Pawl), ui.Options{})
 			_, body, _ = get(t, s, "topic?name="+name)
-			if !strings.Contains(body, "\n"+limit+"</dd>") || !strings.Contains(body, "<summary>Change the limit</summary>") {
+			if !strings.Contains(text(body), "Limit "+limit+" ") || !strings.Contains(body, "<summary>Change the limit</summary>") {
 				t.Errorf("the page of %s with a limit: %s", name, text(body))
 			}
 		}

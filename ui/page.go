@@ -62,6 +62,7 @@ func templates() *template.Template {
 		"utc":     func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05Z") },
 		"slug":    func(s string) string { return strings.ToLower(strings.ReplaceAll(s, " ", "-")) },
 		"pairs":   pairs,
+		"timed":   timed,
 		"dict": func(pairs ...any) map[string]any {
 			named := map[string]any{}
 			for i := 0; i+1 < len(pairs); i += 2 {

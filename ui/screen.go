@@ -2,6 +2,8 @@ package ui
 
 import (
 	"fmt"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/bravellian/pawl/health"
@@ -39,6 +41,31 @@ type finding struct {
 	health.Finding
 	Href    string // leads to what it is about
 	Actions []action
+}
+
+// Evidence is what a finding rests on, but for what its summary lists.
+func (f *finding) Evidence() (all health.Facts) {
+	for _, one := range f.Facts {
+		if _, listed := one.Value.(map[string]string); !listed {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+var instant = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z`)
+
+// timed takes the times out of a sentence, so that they are shown as others are.
+func timed(sentence string) (all []cell) {
+	for at := instant.FindStringIndex(sentence); at != nil; at = instant.FindStringIndex(sentence) {
+		t, err := time.Parse(time.RFC3339, strings.Replace(sentence[at[0]:at[1]], " ", "T", 1))
+		if err != nil {
+			break
+		}
+		all = append(all, cell{Text: sentence[:at[0]], Time: t})
+		sentence = sentence[at[1]:]
+	}
+	return append(all, words(sentence))
 }
 
 // fact is a named value.

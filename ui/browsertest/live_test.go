@@ -125,6 +125,24 @@ func TestTimes(t *testing.T) {
 	}
 }
 
+// D-627: a page says when it was brought up to date, and shows that it is stale once it was not for long.
+func TestStaleIsShown(t *testing.T) {
+	w := onSQLite(t)
+	b := open(t, w.serve(ui.Options{Authorize: olga}))
+	b.visit("topics")
+	b.live()
+	const stale = `document.body.classList.contains("stale")`
+	if value[bool](b, stale+` || document.querySelector(".fresh").hidden || document.querySelector(".fresh time").textContent === ""`) {
+		t.Error("a page that is up to date does not say so")
+	}
+	w.updates.close()
+	value[int](b, `window.real = Date.now, Date.now = () => window.real() + 60000, 0`) // a minute goes by
+	b.until("the page is stale", stale)
+	w.updates.release()
+	value[int](b, `Date.now = window.real, 0`)
+	b.until("the page is up to date", "!"+stale)
+}
+
 // D-218: a table that somebody has scrolled sideways stays there when the page is brought up to date.
 func TestScrolledStays(t *testing.T) {
 	w := onSQLite(t)
