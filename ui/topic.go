@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/bravellian/pawl/admin"
@@ -156,11 +157,21 @@ func (v *visit) remedied(s *store, p *picture, found []health.Finding) []finding
 		}
 		for j := range p.limits {
 			if l := &p.limits[j]; f.Code == "limited/"+l.Name {
-				f.Href, f.Actions = v.hrefIn(s.key, "topic", "name", l.Name), append(f.Actions, raiseLimit(s, l))
+				f.Href, f.Actions = v.limited(s, l), append(f.Actions, raiseLimit(s, l))
 			}
 		}
+		f.Facts = nil // the page of problems has them: here they are between somebody and the button
 	}
 	return all
+}
+
+// limited is the page about what a limit holds for: of a pattern the list of what it may match.
+func (v *visit) limited(s *store, l *admin.Limit) string {
+	path := map[admin.Kind]string{admin.Topic: "topic", admin.Queue: "queue"}[l.Kind]
+	if path == "" {
+		return v.hrefIn(s.key, "topics", "name", strings.TrimRight(l.Name, "*"))
+	}
+	return v.hrefIn(s.key, path, "name", l.Name)
 }
 
 // fewActions is how many pauses a finding offers to end.

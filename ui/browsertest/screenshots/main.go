@@ -21,7 +21,7 @@ import (
 )
 
 // maxBytes is how large a picture may be: they are part of every clone.
-const maxBytes = 150_000
+const maxBytes = 200_000
 
 // patience bounds what one picture takes.
 const patience = time.Minute
@@ -64,6 +64,7 @@ func run(dir string) error {
 	defer func() { _ = server.Close() }()
 	return photograph("http://"+listener.Addr().String()+"/", dir, []picture{
 		{name: "overview", width: 1280, height: 800},
+		{name: "topic", path: "topic?name=invoice.made", width: 1280, height: 800},
 		{name: "failed", path: "failed", width: 1280, height: 800},
 		{name: "message", path: "messages/" + s.failed.String(), width: 1280, height: 800},
 		{name: "jobs", path: "jobs", width: 1280, height: 800},
