@@ -38,7 +38,7 @@ func (a *Admin) ExamineWith(ctx context.Context, _ access.Key, o engine.ExamineO
 			findings = append(findings, found...)
 		}
 	}
-	return health.NewReport(access.Key{}, findings)
+	return health.NewReport(findings)
 }
 
 // examination is one database being examined.

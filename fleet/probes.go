@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/health"
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/checker"
 	"github.com/bravellian/pawl/internal/fleetstate"
 )
@@ -40,12 +39,12 @@ func (f *Fleet) Health(context.Context) health.Report {
 		stores = append(stores, health.Finding{Code: "store", Level: health.Problem, Summary: fmt.Sprintf("and %d more", failing-listed)})
 	}
 	found := []health.Finding{f.life.Finding(), f.polling(), f.summary(&h, failing)}
-	return health.NewReport(access.Key{}, append(found, stores...))
+	return health.NewReport(append(found, stores...))
 }
 
 // Alive reports whether stores are still polled when it is their time.
 func (f *Fleet) Alive() health.Report {
-	return health.NewReport(access.Key{}, []health.Finding{f.polling()})
+	return health.NewReport([]health.Finding{f.polling()})
 }
 
 // summary is how the fleet is as a whole: it is a problem if no store works.

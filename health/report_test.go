@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/bravellian/pawl/health"
-	"github.com/bravellian/pawl/internal/access"
 )
 
 func all() []health.Finding {
@@ -22,12 +21,12 @@ func all() []health.Finding {
 // D-110: a report is as bad as its worst finding, and unhealthy only by a problem.
 func TestReportLevel(t *testing.T) {
 	for n, want := range []health.Level{health.OK, health.OK, health.Note, health.Warning, health.Problem} {
-		r := health.NewReport(access.Key{}, all()[:n])
+		r := health.NewReport(all()[:n])
 		if r.Level != want || r.Healthy() != (want < health.Problem) {
 			t.Errorf("of %d findings: %s, healthy %v, want %s", n, r.Level, r.Healthy(), want)
 		}
 	}
-	r := health.NewReport(access.Key{}, all())
+	r := health.NewReport(all())
 	if f := r.Find("paused"); f == nil || f.Level != health.Warning || r.Find("paus") != nil {
 		t.Errorf("found %v", f)
 	}
@@ -38,7 +37,7 @@ func TestReportPrints(t *testing.T) {
 [i]failed note: 3 messages -> pawl ls --failed
 [!]paused warning: queue q and r
 [-]waiting/queue/q problem: 12 are due`
-	if got := fmt.Sprint(health.NewReport(access.Key{}, all())); got != want {
+	if got := fmt.Sprint(health.NewReport(all())); got != want {
 		t.Errorf("printed\n%s\nwant\n%s", got, want)
 	}
 	if got := health.Level(7).String(); got != "level 7" {
@@ -48,7 +47,7 @@ func TestReportPrints(t *testing.T) {
 
 // What is written as JSON is read again, facts in their order.
 func TestReportAsJSON(t *testing.T) {
-	want := health.NewReport(access.Key{}, all())
+	want := health.NewReport(all())
 	text, err := json.Marshal(want)
 	if err != nil {
 		t.Fatal(err)

@@ -104,7 +104,7 @@ func (c *doctorCmd) examine(ctx context.Context, t target.Target, name string, f
 // unreachable reports a database that could not even be opened, as what a check of that
 // code found. cause is err in words without a password.
 func unreachable(code, cause string, err error) health.Report {
-	return health.NewReport(access.Key{}, []health.Finding{engine.CodedFinding(health.Problem, code, cause, engine.ConnectAdvice(err))})
+	return health.NewReport([]health.Finding{engine.CodedFinding(health.Problem, code, cause, engine.ConnectAdvice(err))})
 }
 
 // printReports prints what was found. A problem is no error of the command's, and

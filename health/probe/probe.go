@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/health"
-	"github.com/bravellian/pawl/internal/access"
 )
 
 // Options configure a Handler. The zero value is right for most programs.
@@ -40,7 +39,7 @@ func Handler(src health.Source, o Options) http.Handler {
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		report, err := ready.get(r.Context())
 		if err != nil { // no answer would count as 200
-			report = health.NewReport(access.Key{}, []health.Finding{{Code: "process", Level: health.Problem, Summary: err.Error()}})
+			report = health.NewReport([]health.Finding{{Code: "process", Level: health.Problem, Summary: err.Error()}})
 		}
 		serve(w, r, "readyz", inService(report))
 	})

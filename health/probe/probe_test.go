@@ -14,7 +14,6 @@ import (
 
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/health/probe"
-	"github.com/bravellian/pawl/internal/access"
 )
 
 // source returns the reports that a test sets.
@@ -34,7 +33,7 @@ func (s *source) Health(context.Context) health.Report {
 
 func (s *source) Alive() health.Report { return s.alive }
 
-func report(checks ...health.Finding) health.Report { return health.NewReport(access.Key{}, checks) }
+func report(checks ...health.Finding) health.Report { return health.NewReport(checks) }
 
 var (
 	good = health.Finding{Code: "database", Level: health.OK, Summary: "answered"}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/bravellian/pawl/health"
-	"github.com/bravellian/pawl/internal/access"
 )
 
 // without returns the report without the findings that names mean, and the names that
@@ -32,7 +31,7 @@ func without(r health.Report, names []string) (health.Report, []string) {
 			unknown = append(unknown, name)
 		}
 	}
-	return health.NewReport(access.Key{}, left), unknown
+	return health.NewReport(left), unknown
 }
 
 // inService returns the report with failing handlers and missing ones as warnings: any process would
@@ -44,7 +43,7 @@ func inService(r health.Report) health.Report {
 			found[i].Level = min(found[i].Level, health.Warning)
 		}
 	}
-	return health.NewReport(access.Key{}, found)
+	return health.NewReport(found)
 }
 
 // text returns a report as plain text, a line for each finding. If there is no problem, it

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/health"
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/inspect"
 	"github.com/bravellian/pawl/internal/worker"
@@ -82,7 +81,7 @@ func New(cfg Config) *Checker {
 
 // Alive reports whether the loops of this process iterate. It queries no database, and a
 // database that is away does not make it fail: a restart would not bring it back.
-func (c *Checker) Alive() health.Report { return health.NewReport(access.Key{}, c.loops(checkLife)) }
+func (c *Checker) Alive() health.Report { return health.NewReport(c.loops(checkLife)) }
 
 // Health checks everything.
 func (c *Checker) Health(ctx context.Context) health.Report {
@@ -103,7 +102,7 @@ func (c *Checker) Health(ctx context.Context) health.Report {
 		found = append(found, bulk(ctx, c.cfg.DB, list, &c.cfg.Options)...)
 		found = append(found, aside(ctx, c.cfg.DB)...)
 	}
-	return health.NewReport(access.Key{}, found)
+	return health.NewReport(found)
 }
 
 // listing returns the workers of a database, which it reads when it is first called.

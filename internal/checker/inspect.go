@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/bravellian/pawl/health"
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/inspect"
 )
@@ -24,7 +23,7 @@ func Inspect(ctx context.Context, db engine.DB, o health.Options) health.Report 
 		found = append(found, bulk(ctx, db, list, &o)...)
 		found = append(found, aside(ctx, db)...)
 	}
-	return health.NewReport(access.Key{}, found)
+	return health.NewReport(found)
 }
 
 // Work reports, once, whether work is done: what waits that nobody claims, and what goes wrong in

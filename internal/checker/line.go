@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/health"
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/inspect"
 )
@@ -33,7 +32,7 @@ func judged(ctx context.Context, lines []inspect.Line, err error, o *health.Opti
 		return found
 	}
 	slices.SortStableFunc(found, func(a, b health.Finding) int { return cmp.Compare(b.Level, a.Level) })
-	rest := health.NewReport(access.Key{}, found[few:])
+	rest := health.NewReport(found[few:])
 	return append(found[:few:few], engine.CodedFinding(rest.Level, "waiting", fmt.Sprintf("and %d more queues", len(rest.Findings)), ""))
 }
 

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/health"
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/inspect"
 	"github.com/bravellian/pawl/internal/pause"
@@ -73,7 +72,7 @@ func worstOf(code string, found []health.Finding, things string) []health.Findin
 	if len(found) <= few {
 		return found
 	}
-	rest := health.NewReport(access.Key{}, found[few:])
+	rest := health.NewReport(found[few:])
 	return append(found[:few:few], engine.CodedFinding(rest.Level, code, fmt.Sprintf("and %d more %s", len(rest.Findings), things), ""))
 }
 
