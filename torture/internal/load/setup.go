@@ -26,9 +26,12 @@ func Setup(ctx context.Context, s *store.Store) error {
 	if _, err := p.Admin.SetLimit(ctx, admin.Topic, Limited, outbox.Limit{Concurrency: LimitedTo}, "torture"); err != nil {
 		return err
 	}
-	return p.Jobs.Put(ctx, job.Job{
+	if err := p.Jobs.Put(ctx, job.Job{
 		Name: Job, Topic: topicJob, Schedule: "* * * * * *", Payload: encode(body{}), Misfire: job.RunAll, MisfireLimit: maxMissed,
-	})
+	}); err != nil {
+		return err
+	}
+	return s.WriteBack(ctx)
 }
 
 // EndJobs makes no more runs.

@@ -78,8 +78,7 @@ INSERT INTO {s}torture_b (id, n) VALUES (1, 0), (2, 0), (3, 0), (4, 0) ON CONFLI
 // Cells is how many rows torture_a and torture_b have, numbered from 1.
 const Cells = 4
 
-// Create makes pawl's tables and the program's. They are in a SQLite file itself then: a fault takes away what is
-// only in its log.
+// Create makes pawl's tables and the program's.
 func (s *Store) Create(ctx context.Context) error {
 	if err := s.Pawl.Migrate(ctx); err != nil {
 		return err
@@ -89,6 +88,11 @@ func (s *Store) Create(ctx context.Context) error {
 			return fmt.Errorf("creating tables: %w", err)
 		}
 	}
+	return nil
+}
+
+// WriteBack has a SQLite file itself hold what is written until now: a fault takes away what is only in its log.
+func (s *Store) WriteBack(ctx context.Context) error {
 	if s.place.Postgres() {
 		return nil
 	}
