@@ -11,10 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/internal/access"
-
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/test/dbtest"

@@ -6,9 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bravellian/pawl/internal/access"
-
 	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/inspect"

@@ -9,9 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/internal/access"
-
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/test/parts"

@@ -9,7 +9,6 @@ import (
 
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/acts"
-
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/access"
-
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/worker"

@@ -10,11 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bravellian/pawl/internal/access"
-	"github.com/bravellian/pawl/internal/acts"
-
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/acts"
 	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"

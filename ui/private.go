@@ -4,10 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bravellian/pawl/internal/acts"
-
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/acts"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/inspect"
 	"github.com/bravellian/pawl/internal/view"

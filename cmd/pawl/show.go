@@ -11,10 +11,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/acts"
-
-	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/outbox"

@@ -8,9 +8,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/bravellian/pawl/internal/acts"
-
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/acts"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"

@@ -6,9 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/internal/acts"
-
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/acts"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
