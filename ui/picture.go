@@ -119,7 +119,7 @@ type subject struct {
 	oldest   time.Duration    // of those that are due
 	done     sums
 	pause    *admin.Pause
-	limits   []admin.Limit
+	limit    *admin.Limit
 	by       inspect.Workers
 }
 
@@ -197,9 +197,9 @@ func (p *picture) subjects(kind admin.Kind) (all []*subject) {
 
 // complete adds what is known of a subject by its name.
 func (p *picture) complete(one *subject) {
-	for _, l := range p.limits {
-		if l.Kind == one.kind && l.Name == one.name {
-			one.limits = append(one.limits, l)
+	for i := range p.limits {
+		if l := &p.limits[i]; l.Kind == one.kind && l.Name == one.name {
+			one.limit = l
 		}
 	}
 	if one.by = p.workers.Handling(one.name); one.kind == admin.Queue {

@@ -62,8 +62,8 @@ func (v *visit) subject(ctx context.Context, s *store, p *picture, w *window, on
 	}
 	limit := &all[0].Actions[1]
 	limit.Fields = append(limit.Fields, "kind", string(one.kind), "name", one.name)
-	if len(one.limits) > 0 {
-		all[0].Actions[1] = raiseLimit(s, &one.limits[0])
+	if one.limit != nil {
+		all[0].Actions[1] = raiseLimit(s, one.limit)
 	}
 	if len(groups) > 0 {
 		all = append(all, block{Heading: "What failed for good", Table: v.failures(s, filter.Queue, v.readable(groups))})
@@ -101,8 +101,8 @@ func (v *visit) standing(s *store, p *picture, one *subject) []fact {
 	if one.pause != nil {
 		paused = cell{State: "paused", Text: "by " + one.pause.Actor + " " + one.pause.Reason, Time: one.pause.Since}
 	}
-	for i := range one.limits {
-		limited = limitWords(&one.limits[i])
+	if one.limit != nil {
+		limited = limitWords(one.limit)
 	}
 	return facts(
 		"State", state(one.state), "Paused", paused, "Limit", limited,
