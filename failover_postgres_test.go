@@ -131,7 +131,7 @@ func (l *ledger) count() (committed, handled int) {
 func (l *ledger) moves(what string, n int) {
 	l.t.Helper()
 	c, h := l.count()
-	dbtest.UntilWithin(l.t, time.Minute, what, func() bool { committed, handled := l.count(); return committed >= c+n && handled >= h+n })
+	dbtest.Until(l.t, what, func() bool { committed, handled := l.count(); return committed >= c+n && handled >= h+n })
 }
 
 // end stops the producers and waits until all that was committed was handled or is not in the
@@ -150,7 +150,7 @@ func (l *ledger) end() (lost int) {
 		}
 		return ids
 	}
-	dbtest.UntilWithin(l.t, time.Minute, "all that is stored was handled", func() bool {
+	dbtest.Until(l.t, "all that is stored was handled", func() bool {
 		_, _ = l.Outbox.WorkQueue("").ReapExpired(l.t.Context())
 		lost = 0
 		for _, id := range pending() {
@@ -174,10 +174,10 @@ func (l *ledger) end() (lost int) {
 func (l *ledger) since(what string, at time.Time) {
 	l.t.Helper()
 	c, _ := l.count()
-	dbtest.UntilWithin(l.t, time.Minute, "a transaction commits "+what, func() bool { n, _ := l.count(); return n > c })
+	dbtest.Until(l.t, "a transaction commits "+what, func() bool { n, _ := l.count(); return n > c })
 	wrote := time.Since(at)
 	_, h := l.count()
-	dbtest.UntilWithin(l.t, time.Minute, "a message is handled "+what, func() bool { _, n := l.count(); return n > h })
+	dbtest.Until(l.t, "a message is handled "+what, func() bool { _, n := l.count(); return n > h })
 	l.t.Logf("%s: the first commit after %v, the first message handled after %v", what, wrote.Round(time.Millisecond), time.Since(at).Round(time.Millisecond))
 }
 

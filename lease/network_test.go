@@ -3,9 +3,7 @@ package lease_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/url"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -18,8 +16,7 @@ import (
 	"github.com/bravellian/pawl/lease"
 )
 
-// real is a lease that is lived through in real time, on a machine that may be
-// busy with other things.
+// real is a lease that is lost in real time.
 const real = 3 * time.Second
 
 // behindProxy is leases whose connection to PostgreSQL a test can spoil.
@@ -49,9 +46,9 @@ func spoilable(t *testing.T) *behindProxy {
 	return &behindProxy{parts.NewLeases(db, "", nil), t, d, p}
 }
 
-func (b *behindProxy) acquire(d time.Duration) *lease.Lease {
+func (b *behindProxy) acquire(o lease.Options) *lease.Lease {
 	b.t.Helper()
-	l, err := b.Acquire(b.t.Context(), "n", lease.Options{Duration: d})
+	l, err := b.Acquire(b.t.Context(), "n", o)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -59,81 +56,57 @@ func (b *behindProxy) acquire(d time.Duration) *lease.Lease {
 	return l
 }
 
-// survives lives through some time with a lease.
-func survives(l *lease.Lease, d time.Duration) error {
-	select {
-	case <-l.Context().Done():
-		return fmt.Errorf("lost: %w", context.Cause(l.Context()))
-	case <-time.After(d):
-	}
-	if left := time.Until(l.Deadline()); left <= 0 || l.Err() != nil {
-		return fmt.Errorf("%v left: %w", left, l.Err())
-	}
-	return nil
-}
+// long is a lease that no busy machine loses: it is renewed after a tenth of it, and the
+// rest is left for a renewal that goes wrong.
+var long = lease.Options{Duration: 20 * time.Second, RenewAt: 0.1}
 
-// kept insists on a lease being kept. Who stands still for most of what is left of it
-// when it is to be renewed does lose it, and says nothing about this.
-func kept(t *testing.T, try func() error) {
+// renewed waits until the lease has been renewed once more.
+func renewed(t *testing.T, l *lease.Lease) {
 	t.Helper()
-	for tries := 1; ; tries++ {
-		longest := dbtest.WatchStalls()
-		err := try()
-		stall := longest()
-		if err == nil {
-			return
-		}
-		if stall < real/4 || tries == 3 {
-			t.Fatal(err)
-		}
-		t.Logf("again: the machine stood still for %v: %v", stall, err)
+	before := l.Deadline()
+	dbtest.Until(t, "the lease is renewed", func() bool { return l.Deadline().After(before) || l.Err() != nil })
+	if err := l.Err(); err != nil {
+		t.Fatal(err)
 	}
 }
-
-// The tests of this file do not run beside others: they live through real leases of a few
-// seconds, and beside the whole package under the race detector they lost some.
 
 // D-62: a connection that is slow loses nothing: 50 ms more for each round trip.
 func TestSlowConnection(t *testing.T) {
-	kept(t, func() error {
-		b := spoilable(t)
-		b.proxy.Delay(50 * time.Millisecond)
-		l := b.acquire(real)
-		length := 7 * time.Second
-		if os.Getenv("PAWL_LONG") != "" {
-			length = 30 * time.Second
-		}
-		return errors.Join(survives(l, length), l.Close(t.Context()))
-	})
+	t.Parallel()
+	b := spoilable(t)
+	b.proxy.Delay(50 * time.Millisecond)
+	l := b.acquire(long)
+	for range 3 {
+		renewed(t, l)
+	}
+	if err := l.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // D-62: connections that are cut, once, cost one renewal, which is repeated.
 func TestCutConnection(t *testing.T) {
-	kept(t, func() error {
-		b := spoilable(t)
-		l := b.acquire(real)
-		for range 2 {
-			b.proxy.CutAfter("SELECT") // the renewal takes effect, and its answer is lost
-			if err := survives(l, real); err != nil {
-				return err
-			}
-		}
-		if b.proxy.Cuts() != 2 {
-			t.Fatalf("cut %d times", b.proxy.Cuts())
-		}
-		b.proxy.Cut()
-		return survives(l, real)
-	})
+	t.Parallel()
+	b := spoilable(t)
+	l := b.acquire(long)
+	for range 2 {
+		b.proxy.CutAfter("SELECT") // the renewal takes effect, and its answer is lost
+		renewed(t, l)
+	}
+	if b.proxy.Cuts() != 2 {
+		t.Fatalf("cut %d times", b.proxy.Cuts())
+	}
+	b.proxy.Cut()
+	renewed(t, l)
 }
 
 // D-62: connections that fall silent cost one renewal: the next goes over others.
 func TestOldConnectionsGoSilent(t *testing.T) {
-	kept(t, func() error {
-		b := spoilable(t)
-		l := b.acquire(2 * real)
-		b.proxy.SilenceOpen()
-		return survives(l, 3*real)
-	})
+	t.Parallel()
+	b := spoilable(t)
+	l := b.acquire(long)
+	b.proxy.SilenceOpen()
+	renewed(t, l)
 }
 
 // lostInTime insists on a lease being lost no later than it ends by the holder's
@@ -169,7 +142,7 @@ func (b *behindProxy) lostInTime(l *lease.Lease) {
 // D-62: a database that cannot be reached.
 func TestRefusedConnections(t *testing.T) {
 	b := spoilable(t)
-	l := b.acquire(real)
+	l := b.acquire(lease.Options{Duration: real})
 	b.proxy.Refuse(true)
 	b.proxy.Cut()
 	b.lostInTime(l)
@@ -178,7 +151,7 @@ func TestRefusedConnections(t *testing.T) {
 // D-62: a database that does not answer.
 func TestBlackHole(t *testing.T) {
 	b := spoilable(t)
-	l := b.acquire(real)
+	l := b.acquire(lease.Options{Duration: real})
 	b.proxy.Silence()
 	b.lostInTime(l)
 }

@@ -198,42 +198,39 @@ func TestGuardThatWaitsTooLong(t *testing.T) {
 // D-62, D-64: renewals pass a guarded transaction, and so do other guards, so
 // that a long transaction does not cost its holder the lease; meanwhile others
 // are told at once that it is held.
-func TestLongGuardedTransaction(t *testing.T) { // alone, as the tests of network_test.go: it lives through a real lease
-	kept(t, func() error {
-		d := dbtest.OpenPostgres(t)
-		s := parts.NewLeases(d.DB, "", nil)
-		l, err := s.Acquire(t.Context(), "n", lease.Options{Duration: real})
-		if err != nil {
+func TestLongGuardedTransaction(t *testing.T) {
+	t.Parallel()
+	d := dbtest.OpenPostgres(t)
+	s := parts.NewLeases(d.DB, "", nil)
+	l, err := s.Acquire(t.Context(), "n", long)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx := d.Begin(t)
+	defer tx.Rollback()
+	if err := l.Guard(t.Context(), tx); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := s.Acquire(t.Context(), "n", lease.Options{}); !errors.Is(err, lease.ErrHeld) {
 			t.Fatal(err)
 		}
-		tx := d.Begin(t)
-		defer tx.Rollback()
-		if err := l.Guard(t.Context(), tx); err != nil {
-			return err
-		}
-		until := l.Deadline().Add(real)
-		for l.Deadline().Before(until) {
-			if _, err := s.Acquire(t.Context(), "n", lease.Options{}); l.Err() == nil && !errors.Is(err, lease.ErrHeld) {
-				t.Fatal(err)
-			}
-			if err := l.Err(); err != nil {
-				return err
-			}
-			d.Pass(200 * time.Millisecond)
-		}
-		other, err := d.SQL.BeginTx(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer other.Rollback()
-		if err := l.Guard(t.Context(), other); err != nil {
-			return err
-		}
-		if err := l.Close(t.Context()); err != nil { // nor does it wait for them
-			return err
-		}
-		return errors.Join(other.Commit(), tx.Commit())
-	})
+		renewed(t, l)
+	}
+	other, err := d.SQL.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Rollback()
+	if err := l.Guard(t.Context(), other); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(t.Context()); err != nil { // nor does it wait for them
+		t.Fatal(err)
+	}
+	if err := errors.Join(other.Commit(), tx.Commit()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // D-64: a guard in a pgx transaction.

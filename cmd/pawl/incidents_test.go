@@ -184,7 +184,7 @@ func incidents() map[string]incident {
 				d.stop()
 				d.working(program{topics: []string{"order", "receipt"}, handler: succeed})
 				// What was put back for want of a handler comes again after a minute at most.
-				dbtest.UntilWithin(d.t, 2*time.Minute, "all are done", func() bool { return !strings.Contains(doors["backlog"](d, ""), "receipt") })
+				dbtest.Until(d.t, "all are done", func() bool { return !strings.Contains(doors["backlog"](d, ""), "receipt") })
 				d.stop()
 			},
 			says: map[string]string{
