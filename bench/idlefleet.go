@@ -142,7 +142,7 @@ func (e *ensemble) copies(ctx context.Context, dbs []fleet.Database) error {
 // settled waits until all stores were polled, and then until they are cold.
 func settled(ctx context.Context, f *fleet.Fleet, stores int) error {
 	for since := time.Now(); ; time.Sleep(sampling) {
-		h := f.State(access.Key{})
+		h := f.Operator(access.Key{}).State()
 		if len(h.Stores) == stores && !slices.ContainsFunc(h.Stores, func(s fleetstate.Store) bool { return s.LastSuccess.IsZero() }) {
 			break
 		}

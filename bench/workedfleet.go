@@ -66,7 +66,7 @@ func workedFleet(all, busy chooser) func(context.Context, *run) error {
 		if err := w.until(&w.begun, heldEach*len(worked)); err != nil {
 			return err
 		}
-		held, conns := memoryNow(), f.State(access.Key{}).Connections
+		held, conns := memoryNow(), f.Operator(access.Key{}).State().Connections
 		close(w.gate)
 		if err := w.fill(ctx, worked, afterwards); err != nil {
 			return err

@@ -54,7 +54,7 @@ func TestHandlersAreBounded(t *testing.T) {
 		enqueue(t, f, key, 20)
 	}
 	dbtest.Until(t, "five handlers run", func() bool { return all.now.Load() == 5 })
-	if h := f.State(access.Key{}); h.Handlers != 5 || h.MaxHandlers != 5 {
+	if h := f.Operator(access.Key{}).State(); h.Handlers != 5 || h.MaxHandlers != 5 {
 		t.Errorf("health: %+v", h)
 	}
 	close(full)
@@ -67,7 +67,7 @@ func TestHandlersAreBounded(t *testing.T) {
 	if all.most.Load() != 5 {
 		t.Errorf("%d handlers at once", all.most.Load())
 	}
-	dbtest.Until(t, "none runs", func() bool { return f.State(access.Key{}).Handlers == 0 })
+	dbtest.Until(t, "none runs", func() bool { return f.Operator(access.Key{}).State().Handlers == 0 })
 }
 
 // servers are stores that are schemas of the test server, under one application name.
@@ -134,13 +134,15 @@ func TestConnectionsAreBounded(t *testing.T) {
 		}
 		dbtest.Until(t, "the server sees no more than allowed", func() bool { return connected() <= 4 })
 	}
-	if h := f.State(access.Key{}); p.most.Load() > 4 || h.MaxConnections != 4 || h.Connections > 4 {
+	if h := f.Operator(access.Key{}).State(); p.most.Load() > 4 || h.MaxConnections != 4 || h.Connections > 4 {
 		t.Errorf("%d connections at once; health %+v", p.most.Load(), h)
 	}
 	stop()
 	must(t, f.Close())
 	// The driver closes a connection that it gave up on in a goroutine of its own.
-	dbtest.Until(t, "no connection is left", func() bool { return connected() == 0 && f.State(access.Key{}).Connections == 0 && p.now.Load() == 0 })
+	dbtest.Until(t, "no connection is left", func() bool {
+		return connected() == 0 && f.Operator(access.Key{}).State().Connections == 0 && p.now.Load() == 0
+	})
 }
 
 // D-92, D-93: a store on a server that leaves the fleet keeps no connection.
@@ -159,5 +161,5 @@ func TestRemovedServerKeepsNoConnection(t *testing.T) {
 	l.set(l.dbs[1:]...)
 	must(t, f.Refresh(t.Context()))
 	must(t, f.Refresh(t.Context()))
-	dbtest.Until(t, "the server sees none", func() bool { return connected() == 0 && f.State(access.Key{}).Connections == 0 })
+	dbtest.Until(t, "the server sees none", func() bool { return connected() == 0 && f.Operator(access.Key{}).State().Connections == 0 })
 }

@@ -153,7 +153,7 @@ func TestFleetTellsNothingSecret(t *testing.T) {
 			w.Count(t, "reaped expired leases") >= len(well) && w.Count(t, "timers fired") >= len(well) &&
 			w.Count(t, "no handler for topic, putting its messages back") >= len(well)
 	})
-	w.Saw("health", fmt.Sprintf("%+v", f.State(access.Key{})))
+	w.Saw("health", fmt.Sprintf("%+v", f.Operator(access.Key{}).State()))
 	report, err := f.Migrations(t.Context(), fleetstate.Migrate{})
 	w.Failed(t, "migration", err)
 	w.Saw("report", fmt.Sprintf("%+v", report))

@@ -53,7 +53,7 @@ func taken(t *testing.T, dbs []fleet.Database, atRest func(*fleet.Fleet) bool) (
 	f.Handle("t", newRecord().Handle)
 	stop := start(t, f)
 	dbtest.UntilWithin(t, patience, "all were polled", func() bool {
-		stores := f.State(access.Key{}).Stores
+		stores := f.Operator(access.Key{}).State().Stores
 		return len(stores) == len(dbs) && !slices.ContainsFunc(stores, func(s fleetstate.Store) bool { return s.NextPoll.IsZero() || s.LastSuccess.IsZero() })
 	})
 	dbtest.UntilWithin(t, patience, "they hold nothing open", func() bool { return atRest(f) })
@@ -99,5 +99,5 @@ func TestIdleFileIsCheap(t *testing.T) {
 // D-262: and so does an idle schema, though each has statements under names of its own.
 func TestIdleSchemaIsCheap(t *testing.T) {
 	dbs, _ := servers(t, 16)
-	idle(t, dbs, func(f *fleet.Fleet) bool { return f.State(access.Key{}).Connections == 0 })
+	idle(t, dbs, func(f *fleet.Fleet) bool { return f.Operator(access.Key{}).State().Connections == 0 })
 }

@@ -56,7 +56,7 @@ func TestBadListsChangeNothing(t *testing.T) {
 			}
 		}
 		wantKeys(t, f, "a b")
-		if h := f.State(access.Key{}); h.Healthy || !strings.Contains(h.Summary, "2 stores are known") {
+		if h := f.Operator(access.Key{}).State(); h.Healthy || !strings.Contains(h.Summary, "2 stores are known") {
 			t.Errorf("%s: health %+v", name, h)
 		}
 	}
@@ -80,7 +80,7 @@ func TestWorkGoesOnWithoutList(t *testing.T) {
 	start(t, f)
 	enqueue(t, f, "a", 1)
 	l.fail(errors.New("away"))
-	dbtest.Until(t, "the fleet noticed", func() bool { return !f.State(access.Key{}).Healthy })
+	dbtest.Until(t, "the fleet noticed", func() bool { return !f.Operator(access.Key{}).State().Healthy })
 	enqueue(t, f, "a", 1)
 	r.until(t, "a", 2)
 }
@@ -222,7 +222,7 @@ func TestListComesLate(t *testing.T) {
 	f.Handle("t", r.Handle)
 	start(t, f)
 	dbtest.Until(t, "the list was asked for", func() bool { return l.asked() > 0 })
-	if h := f.State(access.Key{}); h.Healthy || len(h.Stores) != 0 {
+	if h := f.Operator(access.Key{}).State(); h.Healthy || len(h.Stores) != 0 {
 		t.Errorf("health without a list: %+v", h)
 	}
 	l.fail(nil)

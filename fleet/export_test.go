@@ -54,7 +54,7 @@ func (f *Fleet) Migrations(ctx context.Context, o fleetstate.Migrate) (all []fle
 			each(m)
 		}
 	}
-	err = f.MigrateEach(ctx, access.Key{}, o)
+	err = f.Operator(access.Key{}).MigrateEach(ctx, o)
 	slices.SortFunc(all, func(a, b fleetstate.Migration) int { return strings.Compare(a.Key, b.Key) })
 	return all, err
 }

@@ -7,8 +7,14 @@ import (
 	"github.com/bravellian/pawl/internal/fleetstate"
 )
 
-// State returns what is known of the stores: it asks no database. Programs cannot name its parameter: they call Health.
-func (f *Fleet) State(access.Key) fleetstate.Fleet { return f.state() }
+// operator is what the command line, the dashboard and metrics do and read beside what programs do.
+type operator struct{ *Fleet }
+
+// Operator returns what operators do. Programs cannot name its parameter.
+func (f *Fleet) Operator(access.Key) operator { return operator{f} } //nolint:revive // what is pawl's own has no public name
+
+// State returns what is known of the stores: it asks no database.
+func (f operator) State() fleetstate.Fleet { return f.state() }
 
 func (f *Fleet) state() fleetstate.Fleet {
 	h := fleetstate.Fleet{

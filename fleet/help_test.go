@@ -251,7 +251,7 @@ func (r *record) once(t testing.TB) {
 }
 
 func state(f *fleet.Fleet, key string) fleetstate.Store {
-	for _, s := range f.State(access.Key{}).Stores {
+	for _, s := range f.Operator(access.Key{}).State().Stores {
 		if s.Key == key {
 			return s
 		}

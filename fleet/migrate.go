@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/fleetstate"
 )
@@ -18,7 +17,7 @@ import (
 // has that of each store that failed; they can be tried again.
 func (f *Fleet) MigrateAll(ctx context.Context, canary string) error {
 	var failed []error
-	err := f.MigrateEach(ctx, access.Key{}, fleetstate.Migrate{Canary: canary, Each: func(m fleetstate.Migration) {
+	err := operator{f}.MigrateEach(ctx, fleetstate.Migrate{Canary: canary, Each: func(m fleetstate.Migration) {
 		if m.Err != nil {
 			failed = append(failed, fmt.Errorf("store %q: %w", m.Key, m.Err))
 		}
@@ -27,8 +26,8 @@ func (f *Fleet) MigrateAll(ctx context.Context, canary string) error {
 }
 
 // MigrateEach is MigrateAll with options. Its error is that of the list of databases, of the canary, or says how
-// many stores failed, which were reported. Programs cannot name its parameter.
-func (f *Fleet) MigrateEach(ctx context.Context, _ access.Key, o fleetstate.Migrate) error {
+// many stores failed, which were reported.
+func (f operator) MigrateEach(ctx context.Context, o fleetstate.Migrate) error {
 	if err := engine.CheckOption("Parallel", o.Parallel, 1, 0); err != nil {
 		return err
 	}

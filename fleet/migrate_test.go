@@ -172,7 +172,7 @@ func TestMissingSchemaMends(t *testing.T) {
 	must(t, err)
 	enqueue(t, f, "b", 1)
 	r.until(t, "b", 1)
-	dbtest.Until(t, "it is well", func() bool { return f.State(access.Key{}).Healthy })
+	dbtest.Until(t, "it is well", func() bool { return f.Operator(access.Key{}).State().Healthy })
 }
 
 // OBX-077: with deployment enabled new stores are migrated before their first work.

@@ -29,7 +29,7 @@ import (
 //
 // It is for the command line: a program that moves stores would have to be at hand for as long as
 // the old address is listed.
-func (f *Fleet) Move(ctx context.Context, _ access.Key, key string, to Database, opts move.Options) (move.Report, error) {
+func (f operator) Move(ctx context.Context, key string, to Database, opts move.Options) (move.Report, error) {
 	old, new, release, err := f.sides(ctx, key, to)
 	if err != nil {
 		return move.Report{}, err
@@ -52,7 +52,7 @@ func (f *Fleet) Move(ctx context.Context, _ access.Key, key string, to Database,
 // GiveUpMove ends a move that is not over, as after an error: the store is worked on again where
 // it is, and what was copied is deleted. to is the new database that Move was given. Errors:
 // move.ErrOver, and those of Move.
-func (f *Fleet) GiveUpMove(ctx context.Context, _ access.Key, key string, to Database) error {
+func (f operator) GiveUpMove(ctx context.Context, key string, to Database) error {
 	old, new, release, err := f.sides(ctx, key, to)
 	if err != nil {
 		return err

@@ -54,7 +54,7 @@ func (j *moveJob) run() error {
 	}
 	defer func() { _ = f.Close() }()
 	if j.To != nil {
-		_, err := f.Move(ctx, access.Key{}, j.Store.Key, *j.To, move.Options{})
+		_, err := f.Operator(access.Key{}).Move(ctx, j.Store.Key, *j.To, move.Options{})
 		if err == nil {
 			fmt.Println("moved")
 		}

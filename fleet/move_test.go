@@ -28,7 +28,7 @@ func TestFleetFollowsAMove(t *testing.T) {
 	r.until(t, "a", 10)
 	held := box(t, other, "a")
 	mover := open(t, fleet.Static(old), quick())
-	report, err := mover.Move(t.Context(), access.Key{}, "a", new, move.Options{})
+	report, err := mover.Operator(access.Key{}).Move(t.Context(), "a", new, move.Options{})
 	must(t, err)
 	if report.Rows["outbox_message"] != 10 {
 		t.Errorf("report %+v", report)
@@ -54,7 +54,7 @@ func TestFleetFollowsAMove(t *testing.T) {
 	if !errors.Is(err, pawl.ErrMoved) {
 		t.Errorf("a writer that kept the store: %v", err)
 	}
-	if _, err := mover.Move(t.Context(), access.Key{}, "a", new, move.Options{}); err != nil {
+	if _, err := mover.Operator(access.Key{}).Move(t.Context(), "a", new, move.Options{}); err != nil {
 		t.Errorf("repeated: %v", err)
 	}
 }
@@ -75,19 +75,19 @@ func TestMoveRefused(t *testing.T) {
 		"itself":        {"a", old, pawl.ErrInvalid},
 		"a used one":    {"a", used, move.ErrNotEmpty},
 	} {
-		if _, err := f.Move(t.Context(), access.Key{}, c.key, c.to, move.Options{}); !errors.Is(err, c.want) {
+		if _, err := f.Operator(access.Key{}).Move(t.Context(), c.key, c.to, move.Options{}); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	to := blank(t, "a")
 	refused := errors.New("not now")
-	_, err := f.Move(t.Context(), access.Key{}, "a", to, move.Options{Switch: func(context.Context) error { return refused }})
+	_, err := f.Operator(access.Key{}).Move(t.Context(), "a", to, move.Options{Switch: func(context.Context) error { return refused }})
 	if !errors.Is(err, refused) {
 		t.Errorf("the switch failed: %v", err)
 	}
-	if _, err := f.Move(t.Context(), access.Key{}, "a", blank(t, "a"), move.Options{}); !errors.Is(err, move.ErrOther) {
+	if _, err := f.Operator(access.Key{}).Move(t.Context(), "a", blank(t, "a"), move.Options{}); !errors.Is(err, move.ErrOther) {
 		t.Errorf("to elsewhere in the middle of a move: %v", err)
 	}
-	must(t, f.GiveUpMove(t.Context(), access.Key{}, "a", to))
+	must(t, f.Operator(access.Key{}).GiveUpMove(t.Context(), "a", to))
 	enqueue(t, f, "a", 1)
 }

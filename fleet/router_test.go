@@ -152,7 +152,7 @@ func TestDiscoveryHangs(t *testing.T) {
 	if err := <-hung; !errors.Is(err, context.Canceled) {
 		t.Errorf("the refresh that hung: %v", err)
 	}
-	if h := f.State(access.Key{}); !h.Healthy {
+	if h := f.Operator(access.Key{}).State(); !h.Healthy {
 		t.Errorf("a caller who left made the fleet unwell: %s", h.Summary)
 	}
 }

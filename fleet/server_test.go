@@ -61,6 +61,6 @@ func TestSilentServer(t *testing.T) {
 		}
 	}
 	dbtest.Until(t, "all stores of the server fail", func() bool {
-		return strings.HasPrefix(f.State(access.Key{}).Summary, "40 of 42 stores fail")
+		return strings.HasPrefix(f.Operator(access.Key{}).State().Summary, "40 of 42 stores fail")
 	})
 }

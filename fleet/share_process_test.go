@@ -116,7 +116,7 @@ func (j *sharedJob) run() error {
 	})
 	go func() {
 		for last, failing := "", ""; ctx.Err() == nil; _ = engine.Sleep(ctx, 10*time.Millisecond) {
-			share := f.State(access.Key{}).Share
+			share := f.Operator(access.Key{}).State().Share
 			if now := fmt.Sprintf("%d:%s:%s", len(share.Members), share.Self, strings.Join(ours(f), ",")); now != last {
 				say("owns", now)
 				last = now

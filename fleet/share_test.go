@@ -66,7 +66,7 @@ func (r *roster) as(self string) *fleet.Share {
 
 // ours are the stores that a fleet works on.
 func ours(f *fleet.Fleet) (keys []string) {
-	h := f.State(access.Key{})
+	h := f.Operator(access.Key{}).State()
 	for i := range h.Stores {
 		if h.Stores[i].State != fleetstate.Elsewhere {
 			keys = append(keys, h.Stores[i].Key)
@@ -154,7 +154,7 @@ func TestStoreMovesBetweenFleets(t *testing.T) {
 	dbtest.Until(t, "one works on all again", func() bool { return len(ours(one)) == 12 })
 	enqueueIn(t, another(t, dbs[slices.IndexFunc(dbs, func(d fleet.Database) bool { return d.Key == moved[0] })]), moved[0], 1)
 	done.until(t, moved[0], 2)
-	if h := one.State(access.Key{}); !h.Healthy || h.Share == nil || h.Share.Self != "1" || len(h.Share.Members) != 1 {
+	if h := one.Operator(access.Key{}).State(); !h.Healthy || h.Share == nil || h.Share.Self != "1" || len(h.Share.Members) != 1 {
 		t.Errorf("%+v", h)
 	}
 }
@@ -173,14 +173,14 @@ func TestMembersAreAway(t *testing.T) {
 	r := newRecord()
 	f.Handle("t", r.Handle)
 	start(t, f)
-	dbtest.Until(t, "the members are known", func() bool { return len(f.State(access.Key{}).Share.Members) == 2 })
+	dbtest.Until(t, "the members are known", func() bool { return len(f.Operator(access.Key{}).State().Share.Members) == 2 })
 	before := ours(f)
 	if len(before) == 0 || len(before) == 12 {
 		t.Fatalf("it works on %q", before)
 	}
 	who.set(errors.New("the control database is away"))
-	dbtest.Until(t, "health says it", func() bool { return f.State(access.Key{}).Share.Error != "" })
-	h := f.State(access.Key{})
+	dbtest.Until(t, "health says it", func() bool { return f.Operator(access.Key{}).State().Share.Error != "" })
+	h := f.Operator(access.Key{}).State()
 	if !h.Healthy || !strings.Contains(h.Summary, "the control database is away") || !strings.Contains(h.Summary, fmt.Sprintf("works on %d, shared by 2", len(before))) {
 		t.Errorf("%v, %s", h.Healthy, h.Summary)
 	}
@@ -190,7 +190,7 @@ func TestMembersAreAway(t *testing.T) {
 	enqueue(t, f, before[0], 1)
 	r.until(t, before[0], 1)
 	who.set(nil, "1", "2", "3")
-	dbtest.Until(t, "the list is new", func() bool { return len(f.State(access.Key{}).Share.Members) == 3 })
+	dbtest.Until(t, "the list is new", func() bool { return len(f.Operator(access.Key{}).State().Share.Members) == 3 })
 	for _, want := range []string{"could not keep the list of processes", "the list of processes is kept again", "the stores are shared"} {
 		if !strings.Contains(said.String(), want) {
 			t.Errorf("not logged: %s", want)

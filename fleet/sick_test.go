@@ -181,7 +181,7 @@ func TestManyThatHang(t *testing.T) {
 		r.until(t, "z", i+1)
 		r.until(t, "y", i+1)
 	}
-	if h := f.State(access.Key{}); state(f, "z").State == fleetstate.Failing || len(h.Stores) != 102 {
+	if h := f.Operator(access.Key{}).State(); state(f, "z").State == fleetstate.Failing || len(h.Stores) != 102 {
 		t.Errorf("health: %s", h.Summary)
 	}
 }
@@ -208,7 +208,7 @@ func TestBackoff(t *testing.T) {
 			if n := w.times(a); n > 60 {
 				t.Errorf("asked %d times for two failures", n)
 			}
-			if h := f.State(access.Key{}); h.Healthy || !strings.Contains(h.Summary, "1 of 1") {
+			if h := f.Operator(access.Key{}).State(); h.Healthy || !strings.Contains(h.Summary, "1 of 1") {
 				t.Errorf("health: %+v", h)
 			}
 		})
@@ -233,7 +233,7 @@ func TestStoreIsBack(t *testing.T) {
 			untilState(t, f, fleetstate.Failing, "a")
 			w.rule(a, nil)
 			r.until(t, "a", 10)
-			dbtest.Until(t, "it is well", func() bool { return f.State(access.Key{}).Healthy })
+			dbtest.Until(t, "it is well", func() bool { return f.Operator(access.Key{}).State().Healthy })
 			if s := state(f, "a"); s.Error != "" || s.Failures != 0 || s.LastSuccess.IsZero() {
 				t.Errorf("state: %+v", s)
 			}

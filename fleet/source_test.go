@@ -247,7 +247,7 @@ func TestPasswordsAreNotShown(t *testing.T) {
 		}
 	}
 	dbtest.Until(t, "all failed", func() bool {
-		h := f.State(access.Key{})
+		h := f.Operator(access.Key{}).State()
 		for _, s := range h.Stores {
 			if s.State != fleetstate.Failing {
 				return false

@@ -30,7 +30,7 @@ type store struct {
 func (c *Collector) present() []*store {
 	health := map[string]*fleetstate.Store{}
 	if c.fleet != nil {
-		for _, h := range c.fleet.State(access.Key{}).Stores {
+		for _, h := range c.fleet.Operator(access.Key{}).State().Stores {
 			health[h.Key] = &h
 		}
 	}
@@ -225,7 +225,7 @@ func (s *store) collectPool(out sink) {
 
 // collectFleet sends what holds for all stores, also those without a label.
 func (c *Collector) collectFleet(out sink) {
-	h := c.fleet.State(access.Key{})
+	h := c.fleet.Operator(access.Key{}).State()
 	states := map[fleetstate.State]int{fleetstate.Idle: 0, fleetstate.Waiting: 0, fleetstate.Active: 0, fleetstate.Failing: 0}
 	for _, s := range h.Stores {
 		states[s.State]++

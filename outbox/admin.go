@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/acts"
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
@@ -127,7 +126,7 @@ func (o *Outbox) retrying(ctx context.Context, f *FailedFilter, changed int64) (
 	opts := ListOptions{Status: Retrying, Topic: f.Topic, Queue: f.Queue, Error: f.Error, Fingerprint: f.Fingerprint, NoPayload: true, failedSince: f.Since, failedBefore: f.Before}
 	for _, id := range f.IDs {
 		opts.After = &Info{Message: Message{Position: id + 1}}
-		found, _, err := o.ListSome(ctx, access.Key{}, opts, 1, 1)
+		found, _, err := operator{o}.ListSome(ctx, opts, 1, 1)
 		if err != nil {
 			return nil, err
 		}

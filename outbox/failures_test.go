@@ -62,7 +62,7 @@ func testFailures(t *testing.T, e dbtest.Engine) {
 	f.grouped(outbox.FailedFilter{Error: "declined", Since: began}, want[1:]...)
 	f.grouped(outbox.FailedFilter{Before: began})
 
-	found, _, err := f.ListSome(f.ctx(), access.Key{}, outbox.ListOptions{Status: outbox.Failed, Fingerprint: timeout}, 0, 10)
+	found, _, err := f.Operator(access.Key{}).ListSome(f.ctx(), outbox.ListOptions{Status: outbox.Failed, Fingerprint: timeout}, 0, 10)
 	if err != nil || len(found) != 3 || found[2].Position != first || found[1].Position != last {
 		t.Fatalf("%+v, %v", found, err)
 	}

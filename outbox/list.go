@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/worker"
@@ -64,7 +63,7 @@ func (o *Outbox) List(ctx context.Context, opts ListOptions) iter.Seq2[Info, err
 // ListOptions{After: &Info{Message: Message{Position: next}}}; it is 0 if there are no more
 // messages, and may lead to none. ListSome returns ErrInvalid for options that no message can
 // meet and for other values of look. It may be called concurrently.
-func (o *Outbox) ListSome(ctx context.Context, _ access.Key, opts ListOptions, look, most int) (page []Info, next Position, err error) {
+func (o operator) ListSome(ctx context.Context, opts ListOptions, look, most int) (page []Info, next Position, err error) {
 	if err := engine.CheckOption("look", look, 1, listWindow); err != nil {
 		return nil, 0, err
 	}

@@ -299,7 +299,7 @@ func testListSome(t *testing.T, e dbtest.Engine) {
 			opts, pages := outbox.ListOptions{Status: status, CorrelationID: "0"}, 0
 			var got []outbox.Position
 			for more := true; more; pages++ {
-				page, next, err := f.ListSome(f.ctx(), access.Key{}, opts, look, 2)
+				page, next, err := f.Operator(access.Key{}).ListSome(f.ctx(), opts, look, 2)
 				if err != nil || len(page) > min(2, look) || pages > 25 {
 					t.Fatalf("%d messages in page %d of %d, %v", len(page), pages, look, err)
 				}
@@ -317,18 +317,18 @@ func testListSome(t *testing.T, e dbtest.Engine) {
 		}
 	}
 	f.Outbox = parts.NewOutbox(f.db.DB, worker.Options{})
-	if page, next, err := f.ListSome(f.ctx(), access.Key{}, outbox.ListOptions{CorrelationID: "0"}, 3, 100); err != nil || len(page) != 0 || next != want[0]+2 {
+	if page, next, err := f.Operator(access.Key{}).ListSome(f.ctx(), outbox.ListOptions{CorrelationID: "0"}, 3, 100); err != nil || len(page) != 0 || next != want[0]+2 {
 		t.Errorf("of three: %d, and on from %d, %v", len(page), next, err)
 	}
-	if page, next, err := f.ListSome(f.ctx(), access.Key{}, outbox.ListOptions{CorrelationID: "0"}, 0, 100); err != nil || len(page) != 4 || next != 0 {
+	if page, next, err := f.Operator(access.Key{}).ListSome(f.ctx(), outbox.ListOptions{CorrelationID: "0"}, 0, 100); err != nil || len(page) != 4 || next != 0 {
 		t.Errorf("of as many as there may be: %d, and on from %d, %v", len(page), next, err)
 	}
 	for _, look := range []int{-1, 10_001} {
-		if _, _, err := f.ListSome(f.ctx(), access.Key{}, outbox.ListOptions{}, look, 1); !errors.Is(err, engine.ErrInvalid) {
+		if _, _, err := f.Operator(access.Key{}).ListSome(f.ctx(), outbox.ListOptions{}, look, 1); !errors.Is(err, engine.ErrInvalid) {
 			t.Errorf("%d: %v", look, err)
 		}
 	}
-	if _, _, err := f.ListSome(f.ctx(), access.Key{}, outbox.ListOptions{Topic: "\xff"}, 0, 1); !errors.Is(err, engine.ErrInvalid) {
+	if _, _, err := f.Operator(access.Key{}).ListSome(f.ctx(), outbox.ListOptions{Topic: "\xff"}, 0, 1); !errors.Is(err, engine.ErrInvalid) {
 		t.Errorf("a topic that is none: %v", err)
 	}
 }

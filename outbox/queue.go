@@ -19,13 +19,13 @@ import (
 // Messages are settled by any of them.
 func (o *Outbox) WorkQueue(name string) *WorkQueue[Message, Position] {
 	name = cmp.Or(name, DefaultQueue)
-	return o.WorkQueueBy(access.Key{}, func(owner [16]byte, lease time.Duration, n int) (engine.Answering[op.OutboxClaimed], error) {
+	return operator{o}.WorkQueueBy(func(owner [16]byte, lease time.Duration, n int) (engine.Answering[op.OutboxClaimed], error) {
 		return op.OutboxClaimAny{Queue: name, Owner: owner, Lease: lease, Most: n}, engine.CheckText("queue", name, limits.Queue, true)
 	})
 }
 
 // WorkQueueBy is a WorkQueue for components whose own operations claim messages.
-func (o *Outbox) WorkQueueBy(_ access.Key, claim func(owner [16]byte, lease time.Duration, n int) (engine.Answering[op.OutboxClaimed], error)) *WorkQueue[Message, Position] {
+func (o operator) WorkQueueBy(claim func(owner [16]byte, lease time.Duration, n int) (engine.Answering[op.OutboxClaimed], error)) *WorkQueue[Message, Position] {
 	return NewWorkQueue(access.Key{}, queue.Work[Message, Position]{
 		Claim: func(ctx context.Context, owner [16]byte, lease time.Duration, n int) ([]*Message, error) {
 			c, err := claim(owner, lease, n)

@@ -37,9 +37,9 @@ func TestMatchers(t *testing.T) {
 			"header":      {pawltest.Header("lang", "en"), pawltest.Header("lang", "de")},
 			"no header":   {pawltest.Header("lang", "en"), pawltest.Header("length", "")},
 			"key":         {pawltest.Key(""), pawltest.Key("k")},
-			"due":         {pawltest.Due(due), pawltest.Due(due.Add(time.Microsecond))},
-			"after":       {pawltest.DueBetween(due, due), pawltest.DueBetween(due.Add(time.Microsecond), due.Add(time.Hour))},
-			"before":      {pawltest.DueBetween(due.Add(-time.Hour), due), pawltest.DueBetween(due.Add(-time.Hour), due.Add(-time.Microsecond))},
+			"due":         {pawltest.Due(due, 0), pawltest.Due(due.Add(time.Microsecond), 0)},
+			"after":       {pawltest.Due(due.Add(-time.Hour), time.Hour), pawltest.Due(due.Add(-time.Hour), time.Hour-time.Microsecond)},
+			"before":      {pawltest.Due(due.Add(time.Hour), time.Hour), pawltest.Due(due.Add(time.Hour), time.Hour-time.Microsecond)},
 			"body":        {pawltest.Body(`{"order": 9007199254740993, "to":"ada"}`), pawltest.Body(`{"order":9007199254740993,"to":"ada"}`)},
 			"payload":     {pawltest.Payload(func(p []byte) bool { return len(p) == 39 }), pawltest.Payload(func(p []byte) bool { return len(p) != 39 })},
 			"json":        {pawltest.JSON(mail{"ada", 9007199254740993}), pawltest.JSON(mail{"ada", 9007199254740992})},
@@ -174,11 +174,11 @@ func TestTimers(t *testing.T) {
 			d.AssertTimer(t, pawltest.In(look), pawltest.Key(key))
 			d.AssertNoTimer(t, pawltest.Key(key))
 			check(t, end(true))
-			got := d.AssertTimer(t, pawltest.Topic("expire"), pawltest.Key(key), pawltest.Due(due), pawltest.Body("7"))
+			got := d.AssertTimer(t, pawltest.Topic("expire"), pawltest.Key(key), pawltest.Due(due, 0), pawltest.Body("7"))
 			if got.ID != id || got.Key != key || got.Topic != "expire" || string(got.Payload) != "7" || got.Queue != outbox.DefaultQueue {
 				t.Errorf("found %+v", got)
 			}
-			fails(t, func(t testing.TB) { d.AssertTimer(t, pawltest.Key(key), pawltest.Due(due.Add(time.Second))) }, "due time", fmt.Sprintf("expire %s key %q", id, key), "scheduled: 7", "(other due time)")
+			fails(t, func(t testing.TB) { d.AssertTimer(t, pawltest.Key(key), pawltest.Due(due.Add(time.Second), 0)) }, "due time", fmt.Sprintf("expire %s key %q", id, key), "scheduled: 7", "(other due time)")
 			fails(t, func(t testing.TB) { d.AssertNoTimer(t, pawltest.Key(key)) }, "1 timer scheduled with key", "want 0")
 
 			tx, look, end = begin()

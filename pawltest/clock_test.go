@@ -47,7 +47,7 @@ func TestSet(t *testing.T) {
 	d.Clock.Set(start)
 	_, err := d.Timers.Schedule(t.Context(), timer.Timer{Topic: "expire", Due: start.Add(time.Minute)})
 	check(t, err)
-	d.AssertTimer(t, pawltest.Due(start.Add(time.Minute)))
+	d.AssertTimer(t, pawltest.Due(start.Add(time.Minute), 0))
 	d.Clock.Advance(time.Minute - time.Microsecond)
 	if got := topics(d.MustDrain(t)); got != "" {
 		t.Errorf("handled %q a microsecond early", got)

@@ -56,17 +56,15 @@ func Key(key string) Matcher {
 	return Matcher{field: "key", want: fmt.Sprintf("%q", key), fits: func(i *item) bool { return i.key == key }}
 }
 
-// Due fits one due time, to the microsecond, as the database keeps it.
-func Due(at time.Time) Matcher {
-	return Matcher{field: "due time", want: stamp(at), fits: func(i *item) bool { return i.msg.Due.Equal(at.Truncate(time.Microsecond)) }}
-}
-
-// DueBetween fits due times from … to, for code that computes them from time.Now.
-func DueBetween(from, to time.Time) Matcher {
-	from, to = from.Truncate(time.Microsecond), to.Truncate(time.Microsecond)
-	return Matcher{field: "due time", want: fmt.Sprintf("%s … %s", stamp(from), stamp(to)), fits: func(i *item) bool {
-		return !i.msg.Due.Before(from) && !i.msg.Due.After(to)
-	}}
+// Due fits due times that differ from at by no more than within: 0 for one that the test
+// names, a minute for one that code computes from time.Now. Databases keep microseconds.
+func Due(at time.Time, within time.Duration) Matcher {
+	at = at.Truncate(time.Microsecond)
+	want := stamp(at)
+	if within > 0 {
+		want += " ± " + within.String()
+	}
+	return Matcher{field: "due time", want: want, fits: func(i *item) bool { return i.msg.Due.Sub(at).Abs() <= within }}
 }
 
 // Body fits a payload, byte for byte.

@@ -47,7 +47,7 @@ func (v *visit) listMessages(ctx context.Context, s *store, opts outbox.ListOpti
 		p, err = onePage(find(ctx, s, id))
 	} else {
 		var next outbox.Position
-		if p.rows, next, err = s.Outbox.ListSome(ctx, access.Key{}, opts, pageRead, pageSize); next != 0 {
+		if p.rows, next, err = s.Outbox.Operator(access.Key{}).ListSome(ctx, opts, pageRead, pageSize); next != 0 {
 			p.next = number64(int64(next))
 		}
 	}

@@ -35,7 +35,7 @@ func stores(v *visit) (*screen, error) {
 	if v.s.source.fleet == nil {
 		return &screen{Title: "Stores", Blocks: []block{{Note: "This is one database."}}}, nil
 	}
-	all := v.s.source.fleet.State(access.Key{}).Stores
+	all := v.s.source.fleet.Operator(access.Key{}).State().Stores
 	slices.SortStableFunc(all, func(a, b fleetstate.Store) int {
 		return cmp.Or(-cmp.Compare(b2i(a.State == fleetstate.Failing), b2i(b.State == fleetstate.Failing)), cmp.Compare(a.Key, b.Key))
 	})

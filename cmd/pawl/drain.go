@@ -65,7 +65,7 @@ const lookLimit = 10_000
 func (d *drained) look(ctx context.Context, store string, o *outbox.Outbox) error {
 	for _, queue := range d.queues {
 		for _, status := range []outbox.Status{outbox.Ready, outbox.Retrying} {
-			found, _, err := o.ListSome(ctx, access.Key{}, outbox.ListOptions{Status: status, Queue: queue, NoPayload: true}, lookLimit, lookLimit)
+			found, _, err := o.Operator(access.Key{}).ListSome(ctx, outbox.ListOptions{Status: status, Queue: queue, NoPayload: true}, lookLimit, lookLimit)
 			if err != nil {
 				return err
 			}

@@ -75,7 +75,7 @@ func (c *fleetMoveCmd) Run(ctx context.Context, a *app, g *options) error {
 
 func (c *fleetMoveCmd) move(ctx context.Context, a *app, g *options, f *fleet.Fleet, to fleet.Database) error {
 	if c.GiveUp {
-		if err := f.GiveUpMove(ctx, access.Key{}, c.Key, to); err != nil {
+		if err := f.Operator(access.Key{}).GiveUpMove(ctx, c.Key, to); err != nil {
 			return err
 		}
 		_, err := fmt.Fprintln(a.stdout, terminal.Clean(fmt.Sprintf("store %s stays where it is", c.Key)))
@@ -89,7 +89,7 @@ func (c *fleetMoveCmd) move(ctx context.Context, a *app, g *options, f *fleet.Fl
 	if c.Exec != "" {
 		o.Switch = func(ctx context.Context) error { return c.exec(ctx, a) }
 	}
-	report, err := f.Move(ctx, access.Key{}, c.Key, to, o)
+	report, err := f.Operator(access.Key{}).Move(ctx, c.Key, to, o)
 	if err != nil {
 		return err
 	}

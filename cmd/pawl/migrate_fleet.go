@@ -52,7 +52,7 @@ func (c *migrateCmd) migrateAll(ctx context.Context, dbs []fleet.Database, r *mi
 	if err != nil {
 		return err
 	}
-	err = f.MigrateEach(ctx, access.Key{}, fleetstate.Migrate{Parallel: c.Parallel, Canary: c.Canary, Each: r.add})
+	err = f.Operator(access.Key{}).MigrateEach(ctx, fleetstate.Migrate{Parallel: c.Parallel, Canary: c.Canary, Each: r.add})
 	return errors.Join(err, f.Close())
 }
 

@@ -71,7 +71,7 @@ func (c *workCmd) workFleet(ctx context.Context, g *options, p *progress, comman
 	err = f.Run(ctx)
 	stop()
 	if err == nil && left != nil {
-		err = opened.undrained(ctx, f.State(access.Key{}), list, left)
+		err = opened.undrained(ctx, f.Operator(access.Key{}).State(), list, left)
 	}
 	return errors.Join(err, f.Close())
 }

@@ -198,7 +198,7 @@ func (c *circuits) fire(ctx context.Context, m *outbox.Message) error {
 		since = t.CreatedAt // by the clock of the database, as the time of a delivery is
 	}
 	// Among the newest messages alone: the topic may be one of few among millions.
-	done, _, err := in.Outbox.ListSome(ctx, access.Key{}, outbox.ListOptions{Topic: topic, Status: outbox.Done, NoPayload: true}, 0, recentDone)
+	done, _, err := in.Outbox.Operator(access.Key{}).ListSome(ctx, outbox.ListOptions{Topic: topic, Status: outbox.Done, NoPayload: true}, 0, recentDone)
 	if err != nil {
 		return err
 	}
