@@ -353,7 +353,7 @@ func (s *shot) warmUp(ctx context.Context, f *fleet.Fleet) error {
 	if !s.warm {
 		return nil
 	}
-	p, err := f.Pawl(s.d.Key)
+	p, err := f.Pawl(ctx, s.d.Key)
 	if err != nil {
 		return err
 	}
@@ -365,7 +365,7 @@ func (s *shot) warmUp(ctx context.Context, f *fleet.Fleet) error {
 
 func (s *shot) send(ctx context.Context, f *fleet.Fleet, m outbox.Message) error {
 	if s.routed {
-		p, err := f.Pawl(s.d.Key)
+		p, err := f.Pawl(ctx, s.d.Key)
 		if err != nil {
 			return err
 		}

@@ -127,7 +127,7 @@ func TestFleetTellsNothingSecret(t *testing.T) {
 	f.HandleInbox("came", func(context.Context, *inbox.Message) error { return nil })
 	f.HandleInboxTx("failed", func(context.Context, outbox.Tx, *inbox.Message) error { return errors.New("no") })
 	for _, d := range well {
-		s, err := f.Store(t.Context(), d.Key)
+		s, err := f.Operator(access.Key{}).Store(t.Context(), d.Key)
 		must(t, err)
 		_, err = s.Pawl.Outbox.Enqueue(t.Context(), outbox.Message{Topic: "fine"}) // for a worker that dies
 		must(t, err)

@@ -31,7 +31,7 @@ func wantKeys(t *testing.T, f *fleet.Fleet, want string) {
 
 func store(t *testing.T, f *fleet.Fleet, key string) *fleet.Store {
 	t.Helper()
-	s, err := f.Store(t.Context(), key)
+	s, err := f.Operator(access.Key{}).Store(t.Context(), key)
 	must(t, err)
 	return s
 }

@@ -17,7 +17,7 @@ func TestExamineThroughAStore(t *testing.T) {
 	dbs := append(pg, file(t, "file"))
 	f := open(t, fleet.Static(dbs...), quick())
 	for _, d := range dbs {
-		s, err := f.Store(t.Context(), d.Key)
+		s, err := f.Operator(access.Key{}).Store(t.Context(), d.Key)
 		must(t, err)
 		db, err := s.DB(access.Key{})
 		must(t, err)
@@ -43,7 +43,7 @@ func checked(t *testing.T, db engine.DB) (names []string) {
 func TestStoreOffersWhatItsEngineDoes(t *testing.T) {
 	t.Parallel()
 	f := open(t, fleet.Static(file(t, "a")), quick())
-	s, err := f.Store(t.Context(), "a")
+	s, err := f.Operator(access.Key{}).Store(t.Context(), "a")
 	must(t, err)
 	if _, ok := engine.As[engine.Pooled](s.Pawl.Internal(access.Key{}).DB); !ok {
 		t.Error("no Pooled")

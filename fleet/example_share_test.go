@@ -47,7 +47,7 @@ func ExampleShare() {
 	if err := f.MigrateAll(ctx, "acme"); err != nil {
 		log.Fatal(err)
 	}
-	p, err := f.Pawl("acme")
+	p, err := f.Pawl(ctx, "acme")
 	if err != nil {
 		log.Fatal(err)
 	}

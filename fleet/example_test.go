@@ -45,7 +45,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	for _, tenant := range []string{"acme", "globex"} {
-		p, err := f.Pawl(tenant)
+		p, err := f.Pawl(ctx, tenant)
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func Example() {
 		fmt.Println(tenant, "handled", order)
 	}
 
-	_, err = f.Pawl("initech")
+	_, err = f.Pawl(ctx, "initech")
 	fmt.Println(err)
 	// Output:
 	// acme handled an order of acme

@@ -164,7 +164,7 @@ func drain(t testing.TB, f *fleet.Fleet) {
 
 // outboxOf returns a store's outbox.
 func outboxOf(f *fleet.Fleet, key string) (*outbox.Outbox, error) {
-	p, err := f.Pawl(key)
+	p, err := f.Pawl(context.Background(), key)
 	if err != nil {
 		return nil, err
 	}

@@ -168,7 +168,7 @@ func (m *moving) produce(ctx context.Context, f *fleet.Fleet, key string) (n int
 		}
 		message := outbox.Message{Topic: "t", OrderingKey: key, Payload: fmt.Appendf(nil, "%s/%d", key, n)}
 		for {
-			p, err := f.Pawl("a")
+			p, err := f.Pawl(ctx, "a")
 			if err == nil {
 				var id outbox.MessageID
 				id, err = p.Outbox.Enqueue(context.WithoutCancel(ctx), message)

@@ -44,7 +44,7 @@ func TestFleetFollowsAMove(t *testing.T) {
 	r.once(t)
 	for _, of := range []*fleet.Fleet{f, other} {
 		must(t, of.Refresh(t.Context())) // the list still has the old address
-		s, err := of.Store(t.Context(), "a")
+		s, err := of.Operator(access.Key{}).Store(t.Context(), "a")
 		must(t, err)
 		if at := s.Database(); at.URL != new.URL {
 			t.Errorf("after the list was read again the store is at %s", at.Where(access.Key{}))

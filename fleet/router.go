@@ -10,9 +10,8 @@ import (
 // (OBX-072, OBX-121). An unknown key makes it read the list again, though not more than once
 // in a few seconds; then it is ErrUnknownStore. For UUIDs see ID.
 
-// Store returns the store of a key. Errors: ErrUnknownStore; pawl.ErrInvalid for
-// a blank key or a database that cannot be opened as configured.
-func (f *Fleet) Store(ctx context.Context, key string) (*Store, error) {
+// Store returns the store of a key; see Pawl for errors.
+func (f operator) Store(ctx context.Context, key string) (*Store, error) {
 	if err := checkKey(key); err != nil {
 		return nil, err
 	}
@@ -26,18 +25,11 @@ func (f *Fleet) Store(ctx context.Context, key string) (*Store, error) {
 	return s, s.open()
 }
 
-// routed returns a store without a context of the caller's: it waits at most for the
-// discovery, with a limit.
-func (f *Fleet) routed(key string) (*Store, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), discoverLimit)
-	defer cancel()
-	return f.Store(ctx, key)
-}
-
-// Pawl returns the components of the store of a key; see Store for errors. It waits at
-// most for the discovery, and not for long.
-func (f *Fleet) Pawl(key string) (*pawl.Pawl, error) {
-	s, err := f.routed(key)
+// Pawl returns the components of the store of a key. For a key that it does not know it waits
+// for the discovery. Errors: ErrUnknownStore; pawl.ErrInvalid for a blank key or a database that
+// cannot be opened as configured.
+func (f *Fleet) Pawl(ctx context.Context, key string) (*pawl.Pawl, error) {
+	s, err := operator{f}.Store(ctx, key)
 	if err != nil {
 		return nil, err
 	}

@@ -20,9 +20,9 @@ import (
 // components are all that the router gives for a key.
 func components(f *fleet.Fleet, key string) map[string]func() (any, error) {
 	return map[string]func() (any, error){
-		"pawl":   func() (any, error) { return f.Pawl(key) },
+		"pawl":   func() (any, error) { return f.Pawl(context.Background(), key) },
 		"outbox": func() (any, error) { return outboxOf(f, key) },
-		"store":  func() (any, error) { return f.Store(context.Background(), key) },
+		"store":  func() (any, error) { return f.Operator(access.Key{}).Store(context.Background(), key) },
 	}
 }
 
@@ -61,7 +61,7 @@ func TestRouterGivesTheSameInstance(t *testing.T) {
 	if a == b {
 		t.Error("two stores have one outbox")
 	}
-	if s, err := f.Store(t.Context(), "Tenant Ä"); err != nil || s.Key != "Tenant Ä" || s.Database().Key != s.Key {
+	if s, err := f.Operator(access.Key{}).Store(t.Context(), "Tenant Ä"); err != nil || s.Key != "Tenant Ä" || s.Database().Key != s.Key {
 		t.Errorf("store %v, %v", s, err)
 	}
 }
@@ -141,7 +141,7 @@ func TestDiscoveryHangs(t *testing.T) {
 	}
 	gone, leave := context.WithCancel(t.Context())
 	leave()
-	if _, err := f.Store(gone, "late"); !errors.Is(err, context.Canceled) || !errors.Is(err, fleet.ErrUnknownStore) {
+	if _, err := f.Pawl(gone, "late"); !errors.Is(err, context.Canceled) || !errors.Is(err, fleet.ErrUnknownStore) {
 		t.Errorf("with a context that is over: %v", err)
 	}
 	if _, err := outboxOf(f, "known"); err != nil {

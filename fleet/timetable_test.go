@@ -263,7 +263,7 @@ func TestListByTheClock(t *testing.T) {
 		}
 		before := calls.Load()
 		for range 600 { // a minute of unknown keys
-			_, _ = f.Store(ctx, "x")
+			_, _ = f.Operator(access.Key{}).Store(ctx, "x")
 			time.Sleep(100 * time.Millisecond)
 		}
 		if n := calls.Load() - before; n < 11 || n > 14 {
@@ -272,7 +272,7 @@ func TestListByTheClock(t *testing.T) {
 		hang.Store(true)
 		time.Sleep(rediscoverAfter)
 		began := time.Now()
-		if _, err := f.Store(ctx, "x"); err == nil || time.Since(began) > discoverLimit {
+		if _, err := f.Operator(access.Key{}).Store(ctx, "x"); err == nil || time.Since(began) > discoverLimit {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
 		cancel()
@@ -291,7 +291,7 @@ func TestFingerprintHidesNothing(t *testing.T) {
 	if err := f.MigrateAll(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
-	s, err := f.Store(t.Context(), "a")
+	s, err := f.Operator(access.Key{}).Store(t.Context(), "a")
 	if err != nil {
 		t.Fatal(err)
 	}

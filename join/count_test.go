@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
@@ -266,7 +268,7 @@ func testReportUnknown(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, msgs := f.members(1)
 	other := f.enqueue("step", 1)
-	if _, err := f.ReportCompleted(f.ctx(), join.NewID(), msgs[0]); !errors.Is(err, join.ErrNotFound) {
+	if _, err := f.ReportCompleted(f.ctx(), uuid.New(), msgs[0]); !errors.Is(err, join.ErrNotFound) {
 		t.Fatalf("want ErrNotFound, got %v", err)
 	}
 	for range 2 {

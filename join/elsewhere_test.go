@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/join"
@@ -28,7 +30,7 @@ func testWaitWhosePositionIsTaken(t *testing.T, e dbtest.Engine) {
 		},
 		"wait": func(f *fixture, id join.ID) error {
 			named := next
-			named.ID = outbox.MessageID(join.NewID())
+			named.ID = outbox.MessageID(uuid.New())
 			if _, err := f.Start(f.ctx(), join.Spec{ID: id, ExpectedSteps: 1}); err != nil {
 				return err
 			}
@@ -45,7 +47,7 @@ func testWaitWhosePositionIsTaken(t *testing.T, e dbtest.Engine) {
 			_, err := f.box.Enqueue(f.ctx(), outbox.Message{Topic: "tomorrow", Due: time.Now().Add(24 * time.Hour)})
 			f.check(err)
 			f.occupy(4)
-			f.check(begin(f, join.NewID()))
+			f.check(begin(f, uuid.New()))
 			f.handles("done", "step")
 		})
 	}
@@ -62,7 +64,7 @@ func testMembersWhosePositionsAreTaken(t *testing.T, e dbtest.Engine) {
 	_, err := f.box.Enqueue(f.ctx(), outbox.Message{Topic: "tomorrow", Due: time.Now().Add(24 * time.Hour)})
 	f.check(err)
 	f.occupy(4)
-	wait := join.Wait{ID: outbox.MessageID(join.NewID()), OnComplete: outbox.Message{Topic: "done"}}
+	wait := join.Wait{ID: outbox.MessageID(uuid.New()), OnComplete: outbox.Message{Topic: "done"}}
 	fan, err := f.FanOut(f.ctx(), join.Spec{}, []outbox.Message{{Topic: "step"}, {Topic: "step"}}, wait)
 	f.check(err)
 	members, err := engine.Collect(f.Members(f.ctx(), fan.Join, join.MembersOptions{}), 100)

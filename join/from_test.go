@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/uuid"
+
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/test/dbtest"
@@ -71,13 +73,13 @@ func TestFanOutOfNothing(t *testing.T) { dbtest.Each(t, testFanOutOfNothing) }
 func testFanOutOfNothing(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for range 2 {
-		fan, err := f.FanOut(f.ctx(), join.Spec{ID: join.NewID()}, nil, usual())
+		fan, err := f.FanOut(f.ctx(), join.Spec{ID: uuid.New()}, nil, usual())
 		f.check(err)
 		if fan.Join != (join.ID{}) || !fan.Wait.IsZero() || len(fan.Messages) > 0 {
 			t.Errorf("%+v", fan)
 		}
 	}
-	id := join.NewID()
+	id := uuid.New()
 	for range 2 {
 		_, err := f.FanOut(f.ctx(), join.Spec{ID: id}, nil, usual())
 		f.check(err)

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/google/uuid"
+
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/test/parts"
@@ -251,7 +253,7 @@ func testExchangeLocksJoinsLast(t *testing.T, e dbtest.Engine) {
 // returns whether it did so in one transaction.
 func (f *fixture) exchange(failing int) (together bool) {
 	f.t.Helper()
-	ids := []join.ID{join.NewID(), join.NewID()}
+	ids := []join.ID{uuid.New(), uuid.New()}
 	slices.SortFunc(ids, func(a, b join.ID) int { return strings.Compare(a.String(), b.String()) })
 	msgs := f.enqueue("step", 2)
 	for i, id := range ids {

@@ -10,9 +10,6 @@ import (
 // uuid.Parse reads it.
 type ID = uuid.UUID
 
-// NewID returns a new id, for a Spec that names its join itself.
-func NewID() ID { return uuid.Must(uuid.NewV7()) }
-
 // derive returns the id of a message that belongs to a join or a wait: enqueuing it again has
 // no effect.
 func derive(from [16]byte, role string) outbox.MessageID {

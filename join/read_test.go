@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/join"
@@ -96,10 +98,10 @@ func TestGetUnknown(t *testing.T) { dbtest.Each(t, testGetUnknown) }
 
 func testGetUnknown(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	if _, err := f.Get(f.ctx(), join.NewID()); !errors.Is(err, join.ErrNotFound) {
+	if _, err := f.Get(f.ctx(), uuid.New()); !errors.Is(err, join.ErrNotFound) {
 		t.Fatalf("want ErrNotFound, got %v", err)
 	}
-	if _, err := engine.Collect(f.Members(f.ctx(), join.NewID(), join.MembersOptions{}), 100); !errors.Is(err, join.ErrNotFound) {
+	if _, err := engine.Collect(f.Members(f.ctx(), uuid.New(), join.MembersOptions{}), 100); !errors.Is(err, join.ErrNotFound) {
 		t.Fatalf("want ErrNotFound, got %v", err)
 	}
 	if _, err := engine.Collect(f.List(f.ctx(), join.ListOptions{Status: "over"}), 100); !errors.Is(err, engine.ErrInvalid) {

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
@@ -58,7 +60,7 @@ func TestRedriveJoin(t *testing.T) { dbtest.Each(t, testRedriveJoin) }
 
 func testRedriveJoin(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	fan, err := f.FanOut(f.ctx(), join.Spec{ID: join.NewID()}, append(steps("step", 3), steps("bad", 2)...), usual())
+	fan, err := f.FanOut(f.ctx(), join.Spec{ID: uuid.New()}, append(steps("step", 3), steps("bad", 2)...), usual())
 	f.check(err)
 	f.wait(fan.Join, join.Wait{OnFail: outbox.Message{Topic: "alert"}})
 	for ends := 1; ends <= 3; ends++ {
@@ -105,7 +107,7 @@ func testRedriveNotFailed(t *testing.T, e dbtest.Engine) {
 	_, err := f.Cancel(f.ctx(), pending)
 	f.check(err)
 	f.notRedriven(pending, join.ErrNotFailed)
-	f.notRedriven(join.NewID(), join.ErrNotFound)
+	f.notRedriven(uuid.New(), join.ErrNotFound)
 }
 
 // D-408: of many calls at once one redrives.

@@ -95,7 +95,7 @@ func TestRoutinesRefuse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	unknown := join.NewID().String()
+	unknown := uuid.New().String()
 	for query, want := range map[string]string{
 		`SELECT pawl.outbox_join_start(0)`:                                         "expected steps",
 		`SELECT pawl.outbox_join_start(NULL)`:                                      "expected steps",

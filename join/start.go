@@ -7,12 +7,15 @@ import (
 	"math"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/queue"
 	"github.com/bravellian/pawl/internal/worker"
+
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -118,7 +121,7 @@ func (j *Joins) prepareStart(ctx context.Context, tx outbox.Tx, s *Spec) (*write
 		return nil, err
 	}
 	if s.ID == (ID{}) {
-		s.ID = NewID()
+		s.ID = uuid.Must(uuid.NewV7())
 	}
 	var deadline *time.Time
 	if !s.Deadline.IsZero() {

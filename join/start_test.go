@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/test/dbtest"
@@ -74,7 +76,7 @@ func TestStartKnownID(t *testing.T) { dbtest.Each(t, testStartKnownID) }
 
 func testStartKnownID(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	id := join.NewID()
+	id := uuid.New()
 	deadline := time.Now().Add(time.Hour)
 	for steps := 2; steps < 4; steps++ {
 		got, err := f.Start(f.ctx(), join.Spec{ID: id, ExpectedSteps: steps, Deadline: deadline})
@@ -202,7 +204,7 @@ func testAttachUnknown(t *testing.T, e dbtest.Engine) {
 	if err := f.Attach(f.ctx(), id, crafted); !errors.Is(err, outbox.ErrNotFound) {
 		t.Fatalf("attached a crafted id: %v", err)
 	}
-	nowhere := join.NewID()
+	nowhere := uuid.New()
 	if err := f.Attach(f.ctx(), nowhere, msgs...); !errors.Is(err, join.ErrNotFound) || !strings.Contains(err.Error(), nowhere.String()) {
 		t.Fatalf("attached to an unknown join: %v", err)
 	}
@@ -278,7 +280,7 @@ func TestFanOutAgain(t *testing.T) { dbtest.Each(t, testFanOutAgain) }
 
 func testFanOutAgain(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	id := join.NewID()
+	id := uuid.New()
 	var first join.Fan
 	for i := range 3 {
 		fan, err := f.FanOut(f.ctx(), join.Spec{ID: id}, []outbox.Message{{Topic: "step"}, {Topic: "step"}}, usual())

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
+
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/test/enginetest"
@@ -200,7 +202,7 @@ func testTwiceTheSameRun(t *testing.T, e dbtest.Engine) {
 func TestStepsAreDistinct(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
-		id, other, spec := outbox.MessageID(join.NewID()), outbox.MessageID(join.NewID()), join.Spec{ID: join.NewID()}
+		id, other, spec := outbox.MessageID(uuid.New()), outbox.MessageID(uuid.New()), join.Spec{ID: uuid.New()}
 		step := func(id outbox.MessageID) outbox.Message { return outbox.Message{ID: id, Topic: "step"} }
 		after := join.Wait{OnComplete: outbox.Message{Topic: "after"}}
 		first, err := f.FanOut(f.ctx(), spec, []outbox.Message{{Topic: "known"}, {Topic: "known"}}, join.Wait{})

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/worker"
@@ -209,7 +211,7 @@ func TestWaitUnknown(t *testing.T) { dbtest.Each(t, testWaitUnknown) }
 
 func testWaitUnknown(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	nowhere := join.NewID()
+	nowhere := uuid.New()
 	if _, err := f.Wait(f.ctx(), nowhere, usual()); !errors.Is(err, join.ErrNotFound) {
 		t.Fatalf("want ErrNotFound, got %v", err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/test/dbtest"
@@ -69,7 +70,7 @@ func TestFleet(t *testing.T) {
 	both.until(`pawl_store_up{store="file"}`, 1)
 	both.until(`pawl_store_up{store="server"}`, 1)
 	for key, n := range map[string]int{"file": 2, "server": 3} {
-		s, err := f.Store(t.Context(), key)
+		s, err := f.Operator(access.Key{}).Store(t.Context(), key)
 		check(t, err)
 		_, err = s.Pawl.Outbox.EnqueueBatch(t.Context(), append(many(n, outbox.Message{Topic: "t"}), outbox.Message{Topic: "later", Due: time.Now().Add(time.Hour)}))
 		check(t, err)
@@ -101,7 +102,7 @@ func TestFleet(t *testing.T) {
 func TestStoresAreBounded(t *testing.T) {
 	f, m := openFleet(t, metrics.Options{MaxStores: 1})
 	for i, key := range []string{"server", "file"} {
-		s, err := f.Store(t.Context(), key)
+		s, err := f.Operator(access.Key{}).Store(t.Context(), key)
 		check(t, err)
 		check(t, s.Pawl.Migrate(t.Context()))
 		_, err = s.Pawl.Outbox.EnqueueBatch(t.Context(), many(2+i, outbox.Message{Topic: "t"}))

@@ -23,17 +23,10 @@ func (d *DB) AssertEnqueued(t testing.TB, matchers ...Matcher) *outbox.Message {
 	return &d.messages(t, matchers).some(t, matchers).msg
 }
 
-// AssertEnqueuedCount fails the test unless exactly n messages that fit were
-// enqueued, and returns them.
-func (d *DB) AssertEnqueuedCount(t testing.TB, n int, matchers ...Matcher) []*outbox.Message {
-	t.Helper()
-	return bodies(d.messages(t, matchers).count(t, n, matchers))
-}
-
 // AssertNotEnqueued fails the test if a message that fits was enqueued.
 func (d *DB) AssertNotEnqueued(t testing.TB, matchers ...Matcher) {
 	t.Helper()
-	d.messages(t, matchers).count(t, 0, matchers)
+	d.messages(t, matchers).none(t, matchers)
 }
 
 // AssertTimer fails the test unless a timer that fits is scheduled, which means
@@ -47,5 +40,5 @@ func (d *DB) AssertTimer(t testing.TB, matchers ...Matcher) *timer.Timer {
 // AssertNoTimer fails the test if a timer that fits is scheduled.
 func (d *DB) AssertNoTimer(t testing.TB, matchers ...Matcher) {
 	t.Helper()
-	d.timers(t, matchers).count(t, 0, matchers)
+	d.timers(t, matchers).none(t, matchers)
 }

@@ -69,14 +69,11 @@ func TestFailuresShowWhatWasEnqueued(t *testing.T) {
 		fails(t, func(t testing.TB) { d.AssertEnqueued(t, pawltest.Topic("mail"), pawltest.JSON(mail{"ada", 7})) },
 			`no message was enqueued with topic "mail", payload JSON {"to":"ada","order":7}`, "there are 3:",
 			"order "+order.String()+` ready: {"order":7}`+"\t(other topic, payload)", "mail "+mailed.String()+` ready: {"to":"bob"}`+"\t(other payload)", `blob`, `"\xff\x00longlong`, "… (402 bytes)")
-		fails(t, func(t testing.TB) { d.AssertNotEnqueued(t, pawltest.Topic("mail")) }, `1 message enqueued with topic "mail", want 0`, `{"to":"bob"}`+"\t(fits)")
-		fails(t, func(t testing.TB) { d.AssertEnqueuedCount(t, 2, pawltest.Topic("mail")) }, `1 message enqueued with topic "mail", want 2`)
-		fails(t, func(t testing.TB) { d.AssertEnqueuedCount(t, 1) }, `3 messages enqueued, want 1`)
+		fails(t, func(t testing.TB) { d.AssertNotEnqueued(t, pawltest.Topic("mail")) }, `1 message enqueued with topic "mail", want none`, `{"to":"bob"}`+"\t(fits)")
 		fails(t, func(t testing.TB) { d.Enqueued(t, pawltest.JSON(func() {})) }, "cannot match", "unsupported type")
 		fails(t, func(t testing.TB) { d.AssertNotEnqueued(t, pawltest.Matcher{}) }, "cannot match")
 		if text := failure(t, func(t testing.TB) {
 			d.AssertEnqueued(t, pawltest.Topic("mail"))
-			d.AssertEnqueuedCount(t, 3)
 			d.AssertNotEnqueued(t, pawltest.Topic("sms"))
 		}); text != "" {
 			t.Errorf("it failed: %s", text)
@@ -116,11 +113,9 @@ func TestInATransaction(t *testing.T) {
 				if got := d.AssertEnqueued(t, pawltest.In(look), pawltest.Topic(topic)); got.ID != id {
 					t.Errorf("%s: found %v, want %v", topic, got.ID, id)
 				}
-				d.AssertEnqueuedCount(t, 1, pawltest.In(look))
 				d.AssertNotEnqueued(t, pawltest.In(look), pawltest.Topic("other"))
 				d.AssertNotEnqueued(t, pawltest.Topic(topic))
-				fails(t, func(t testing.TB) { d.AssertNotEnqueued(t, pawltest.In(look)) }, "1 message enqueued in this transaction, want 0", id.String())
-				fails(t, func(t testing.TB) { d.AssertEnqueuedCount(t, 2, pawltest.In(look)) }, "want 2")
+				fails(t, func(t testing.TB) { d.AssertNotEnqueued(t, pawltest.In(look)) }, "1 message enqueued in this transaction, want none", id.String())
 				check(t, end(commit))
 				if commit {
 					d.AssertEnqueued(t, pawltest.Topic(topic))
@@ -179,7 +174,7 @@ func TestTimers(t *testing.T) {
 				t.Errorf("found %+v", got)
 			}
 			fails(t, func(t testing.TB) { d.AssertTimer(t, pawltest.Key(key), pawltest.Due(due.Add(time.Second), 0)) }, "due time", fmt.Sprintf("expire %s key %q", id, key), "scheduled: 7", "(other due time)")
-			fails(t, func(t testing.TB) { d.AssertNoTimer(t, pawltest.Key(key)) }, "1 timer scheduled with key", "want 0")
+			fails(t, func(t testing.TB) { d.AssertNoTimer(t, pawltest.Key(key)) }, "1 timer scheduled with key", "want none")
 
 			tx, look, end = begin()
 			if gone, err := d.Timers.CancelKeyTx(t.Context(), tx, key); err != nil || !gone {

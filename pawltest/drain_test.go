@@ -16,6 +16,7 @@ import (
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/pawltest"
+	"github.com/bravellian/pawl/postgres"
 	"github.com/bravellian/pawl/timer"
 )
 
@@ -276,8 +277,8 @@ func TestDrainFails(t *testing.T) {
 		fails(t, func(t testing.TB) {
 			d := open(t, pawltest.Options{Prefix: "failing_"}) // no other test's
 			table := "failing_outbox_ready"                    // what handling messages needs, and firing timers does not
-			if d.Pool() != nil {
-				check(t, d.Pool().QueryRow(t.Context(), "SELECT current_schema() || '_pawl.failing_outbox_claim'").Scan(&table))
+			if postgres.Pool(d.DB()) != nil {
+				check(t, postgres.Pool(d.DB()).QueryRow(t.Context(), "SELECT current_schema() || '_pawl.failing_outbox_claim'").Scan(&table))
 			}
 			rename := "ALTER TABLE " + table + " RENAME TO gone"
 			if d.Internal(access.Key{}).DB.Engine() == "sqlserver" {
@@ -291,9 +292,9 @@ func TestDrainFails(t *testing.T) {
 		fails(t, func(t testing.TB) {
 			d := open(t)
 			check(t, d.DB().Close())
-			if d.Pool() != nil {
+			if postgres.Pool(d.DB()) != nil {
 				check(t, d.SQL().Close())
-				d.Pool().Close()
+				postgres.Pool(d.DB()).Close()
 			}
 			d.MustDrain(t)
 		}, "pawltest: drain:")

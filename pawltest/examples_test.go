@@ -11,6 +11,7 @@ import (
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/pawltest"
+	"github.com/bravellian/pawl/postgres"
 	"github.com/bravellian/pawl/timer"
 )
 
@@ -125,7 +126,7 @@ func ExampleDB_Pass() {
 func ExamplePostgres() {
 	run(func(t testing.TB) {
 		d := pawltest.Postgres(t, os.Getenv("TEST_DATABASE_URL"))
-		if _, err := d.Pool().Exec(t.Context(), "CREATE TABLE orders (number integer PRIMARY KEY)"); err != nil {
+		if _, err := postgres.Pool(d.DB()).Exec(t.Context(), "CREATE TABLE orders (number integer PRIMARY KEY)"); err != nil {
 			t.Fatal(err)
 		}
 		d.MustDrain(t)

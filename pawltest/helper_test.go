@@ -12,10 +12,11 @@ import (
 	"testing"
 
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/internal/sql/postgres"
+	impl "github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/test/testpg"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/pawltest"
+	"github.com/bravellian/pawl/postgres"
 )
 
 // each runs a test on every engine, side by side.
@@ -145,12 +146,12 @@ func transactions(t testing.TB, d *pawltest.DB) map[string]func() (tx engine.Tx,
 			}
 		},
 	}
-	if d.Pool() == nil {
+	if postgres.Pool(d.DB()) == nil {
 		return ways
 	}
 	for name, wrapped := range map[string]bool{"pgx": false, "pgx as pawl has it": true} {
 		ways[name] = func() (engine.Tx, any, func(bool) error) {
-			tx, err := d.Pool().Begin(t.Context())
+			tx, err := postgres.Pool(d.DB()).Begin(t.Context())
 			check(t, err)
 			end := func(commit bool) error {
 				if commit {
@@ -159,9 +160,9 @@ func transactions(t testing.TB, d *pawltest.DB) map[string]func() (tx engine.Tx,
 				return tx.Rollback(context.Background())
 			}
 			if wrapped {
-				return postgres.Tx(tx), postgres.Tx(tx), end
+				return impl.Tx(tx), impl.Tx(tx), end
 			}
-			return postgres.Tx(tx), tx, end
+			return impl.Tx(tx), tx, end
 		}
 	}
 	return ways

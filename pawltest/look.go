@@ -106,14 +106,12 @@ func (f *found) some(t testing.TB, matchers []Matcher) *item {
 	return fit[0]
 }
 
-// count insists on how many fit, and returns them.
-func (f *found) count(t testing.TB, n int, matchers []Matcher) []*item {
+// none insists on nothing fitting.
+func (f *found) none(t testing.TB, matchers []Matcher) {
 	t.Helper()
-	fit := f.fitting(t, matchers)
-	if len(fit) != n {
-		t.Fatalf("%d %s %s%s%s, want %d\n%s", len(fit), f.noun(len(fit)), f.verb(), f.where, describe(matchers), n, f.list(matchers))
+	if fit := f.fitting(t, matchers); len(fit) > 0 {
+		t.Fatalf("%d %s %s%s%s, want none\n%s", len(fit), f.noun(len(fit)), f.verb(), f.where, describe(matchers), f.list(matchers))
 	}
-	return fit
 }
 
 func (f *found) noun(n int) string {

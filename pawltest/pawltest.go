@@ -19,8 +19,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
@@ -48,7 +46,6 @@ type DB struct {
 
 	engine   engine.DB
 	sql      *sql.DB
-	pool     *pgxpool.Pool
 	queries  queries
 	process  *worker.Process
 	queues   []string // whose messages Drain handles
@@ -137,6 +134,3 @@ func inboxQueue(o pawl.Options) string {
 
 // SQL returns a pool over the database, for tables and transactions of your own.
 func (d *DB) SQL() *sql.DB { return d.sql }
-
-// Pool returns the pool over a PostgreSQL database; nil on SQLite.
-func (d *DB) Pool() *pgxpool.Pool { return d.pool }

@@ -12,6 +12,7 @@ import (
 	"github.com/bravellian/pawl/internal/test/testpg"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/pawltest"
+	"github.com/bravellian/pawl/postgres"
 )
 
 // A server that cannot be reached fails the test, and says which without the password.
@@ -35,8 +36,8 @@ func TestPostgresSchemasAreDropped(t *testing.T) {
 	var schema string
 	text := failure(t, func(t testing.TB) {
 		d := onPostgres(t)
-		check(t, d.Pool().QueryRow(t.Context(), "SELECT current_schema()").Scan(&schema))
-		_, err := d.Pool().Exec(t.Context(), "CREATE TABLE orders (number integer); INSERT INTO orders VALUES (7)")
+		check(t, postgres.Pool(d.DB()).QueryRow(t.Context(), "SELECT current_schema()").Scan(&schema))
+		_, err := postgres.Pool(d.DB()).Exec(t.Context(), "CREATE TABLE orders (number integer); INSERT INTO orders VALUES (7)")
 		check(t, err)
 		var number int
 		check(t, d.SQL().QueryRowContext(t.Context(), "SELECT number FROM "+schema+".orders").Scan(&number))
@@ -78,7 +79,7 @@ func TestOptionsAndIsolation(t *testing.T) {
 		}
 		enqueue(t, other, "mail", "long")
 		small.AssertNotEnqueued(t)
-		other.AssertEnqueuedCount(t, 1)
+		other.AssertEnqueued(t)
 	})
 }
 
@@ -99,7 +100,7 @@ func TestTransactionsLeftOpen(t *testing.T) {
 					begun = append(begun, end)
 					_, err := tx.ExecContext(context.Background(), "SELECT * FROM orders")
 					check(t, err)
-					if d.Pool() == nil || len(begun) == 3 {
+					if postgres.Pool(d.DB()) == nil || len(begun) == 3 {
 						d.AssertEnqueued(t, pawltest.In(look))
 					}
 				}

@@ -59,7 +59,7 @@ func Postgres(t testing.TB, url string, opts ...Options) *DB {
 	if _, err := pool.Exec(t.Context(), "CREATE SCHEMA "+schema); err != nil {
 		t.Fatalf("pawltest: create a schema: %v", err)
 	}
-	d := &DB{engine: db, sql: own, pool: pool, queries: postgresQueries(names)}
+	d := &DB{engine: db, sql: own, queries: postgresQueries(names)}
 	d.Clock = &Clock{t: t, read: func() time.Time { return serverTime(t, db) }}
 	d.build(t, o)
 	return d

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	impl "github.com/bravellian/pawl/internal/sql/sqlite"
+	driven "github.com/bravellian/pawl/internal/sql/sqlite/anydriver"
 	"github.com/bravellian/pawl/sqlite/anydriver"
 )
 
@@ -40,4 +41,9 @@ func OpenURL(o engine.OpenOptions) (engine.DB, error) { return impl.OpenURL(o) }
 
 // SQL returns the pool of a database, for the program's own tables and transactions. It
 // returns nil for a database that is not SQLite.
-func SQL(db engine.Database) *sql.DB { return anydriver.SQL(db) }
+func SQL(db engine.Database) *sql.DB {
+	if own, ok := engine.As[*driven.DB](db); ok {
+		return own.SQL()
+	}
+	return nil
+}

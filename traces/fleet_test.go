@@ -39,7 +39,7 @@ func TestFleet(t *testing.T) {
 	must(t, err)
 	s.within(t.Context(), func(ctx context.Context) {
 		for _, db := range stores {
-			p, err := f.Pawl(db.Key)
+			p, err := f.Pawl(t.Context(), db.Key)
 			must(t, err)
 			_, err = p.Outbox.Enqueue(ctx, outbox.Message{Topic: "t"})
 			must(t, err)

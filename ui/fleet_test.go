@@ -34,7 +34,7 @@ func tenants(t *testing.T) *fleet.Fleet {
 		t.Fatal(err)
 	}
 	for _, key := range []string{"acme", "best"} {
-		p, err := f.Pawl(key)
+		p, err := f.Pawl(t.Context(), key)
 		if err == nil {
 			err = p.Migrate(t.Context())
 		}
@@ -81,7 +81,7 @@ func TestFleet(t *testing.T) {
 // D-218: the page of stores says how much waits in each, and nothing of one that does not answer.
 func TestStoresSayWhatWaits(t *testing.T) {
 	f := tenants(t)
-	p, err := f.Pawl("best")
+	p, err := f.Pawl(t.Context(), "best")
 	if err == nil {
 		_, err = p.Outbox.EnqueueBatch(t.Context(), []outbox.Message{{Topic: "t"}, {Topic: "t"}})
 	}
@@ -108,7 +108,7 @@ func TestFleetChanges(t *testing.T) {
 		t.Errorf("pause: %d %s", status, body)
 	}
 	for key, want := range map[string]int{"acme": 0, "best": 1} {
-		p, err := f.Pawl(key)
+		p, err := f.Pawl(t.Context(), key)
 		if err != nil {
 			t.Fatal(err)
 		}

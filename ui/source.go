@@ -65,11 +65,7 @@ func (s *Source) open(ctx context.Context, key string) (*store, error) {
 	if s.fleet == nil {
 		return &store{"", s.one}, nil
 	}
-	one, err := s.fleet.Store(ctx, key)
-	if err != nil {
-		return nil, err
-	}
-	p, err := s.fleet.Pawl(one.Key)
+	p, err := s.fleet.Pawl(ctx, key)
 	if err != nil {
 		return nil, err
 	}

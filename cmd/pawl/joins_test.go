@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/internal/worker"
@@ -152,7 +154,7 @@ func TestJoinsCancel(t *testing.T) {
 		over := d.fanOut(join.Spec{}, "a").String()
 		d.settle()
 		pending := d.fanOut(join.Spec{}, "a", "b").String()
-		unknown := join.NewID().String()
+		unknown := uuid.New().String()
 		r := d.run("", "joins", "cancel", over, unknown, pending)
 		want := over + "  was over already: completed\n" + pending + "  cancelled\n"
 		if r.code != exitFailure || r.stdout != want || r.stderr != "pawl: join not found: "+unknown+" (or it was cleaned up)\n" {
@@ -200,7 +202,7 @@ func TestJoinsRetry(t *testing.T) {
 		if out := d.must("", "retry", "--all", "--limit", "1", "--json"); !strings.Contains(out, `"steps_of_failed_joins":1`) && !strings.Contains(out, `"steps_of_failed_joins": 1`) {
 			t.Errorf("as JSON: %q", out)
 		}
-		unknown := join.NewID().String()
+		unknown := uuid.New().String()
 		r := d.run("", "joins", "retry", failed, pending, unknown)
 		want = failed + "  retried 1 step, 1 wait\n" + pending + "  has not failed: pending\n"
 		if r.code != exitFailure || r.stdout != want || r.stderr != "pawl: join not found: "+unknown+" (or it was cleaned up)\n" {

@@ -51,7 +51,7 @@ func (s *service) addTenant(w http.ResponseWriter, r *http.Request) {
 		if err := s.fleet.Refresh(r.Context()); err != nil {
 			return err
 		}
-		p, err := s.fleet.Pawl(name)
+		p, err := s.fleet.Pawl(r.Context(), name)
 		if err != nil {
 			return err
 		}
@@ -84,7 +84,7 @@ func (s *service) placeOrder(w http.ResponseWriter, r *http.Request) {
 
 // inTenant runs fn in a transaction of the database of the tenant that a path names.
 func (s *service) inTenant(r *http.Request, fn func(*pawl.Pawl, *sql.Tx) error) error {
-	p, err := s.fleet.Pawl(r.PathValue("tenant"))
+	p, err := s.fleet.Pawl(r.Context(), r.PathValue("tenant"))
 	if err != nil {
 		return err
 	}

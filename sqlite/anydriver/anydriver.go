@@ -51,12 +51,3 @@ func New(pool *sql.DB, opts ...Options) (engine.DB, error) {
 	}
 	return db, nil
 }
-
-// SQL returns the pool of a database, for the program's own tables and transactions. It
-// returns nil for a database that is not SQLite.
-func SQL(db engine.Database) *sql.DB {
-	if own, ok := engine.As[*anydriver.DB](db); ok {
-		return own.SQL()
-	}
-	return nil
-}

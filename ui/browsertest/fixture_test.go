@@ -124,7 +124,7 @@ func two(t *testing.T) *world {
 	w.source, w.store = ui.OfFleet(f), "acme"
 	var all []*pawl.Pawl
 	for _, key := range []string{"globex", w.store} { // the last one is that of the tests
-		w.Pawl, err = f.Pawl(key)
+		w.Pawl, err = f.Pawl(t.Context(), key)
 		w.check(err)
 		w.fill(w.Pawl)
 		all = append(all, w.Pawl)

@@ -57,7 +57,7 @@ func enqueue(t testing.TB, f *fleet.Fleet, dbs []fleet.Database, producers, each
 		all.Go(func() {
 			for i := range each {
 				key := dbs[rand.IntN(len(dbs))].Key
-				store, err := f.Pawl(key)
+				store, err := f.Pawl(t.Context(), key)
 				if err == nil {
 					_, err = store.Outbox.Enqueue(t.Context(), outbox.Message{Topic: "t", Payload: fmt.Appendf(nil, "%s/%d/%d", key, p, i)})
 				}

@@ -10,6 +10,7 @@ import (
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
@@ -131,7 +132,7 @@ func EveryComponent(t testing.TB, dbs []fleet.Database, o fleet.Options) {
 		keys = append(keys, d.Key)
 	}
 	for _, key := range keys {
-		store, err := f.Store(t.Context(), key)
+		store, err := f.Operator(access.Key{}).Store(t.Context(), key)
 		must(t, err)
 		Use(t, store.Pawl)
 	}
