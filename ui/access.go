@@ -17,8 +17,9 @@ type Access struct {
 	Name string
 	// Operator may change things: redrive, cancel, pause. Others only read.
 	Operator bool
-	// Payloads may be read, and what else programs wrote: headers, correlation ids, errors, results of
-	// steps.
+	// Details may be read, which programs wrote beside payloads: headers, correlation ids, errors.
+	Details bool
+	// Payloads may be read, with metadata of joins and results of steps; details, too.
 	Payloads bool
 }
 
@@ -112,13 +113,12 @@ func (s *server) guard(next http.Handler) http.Handler {
 			return
 		}
 		if err := s.cross.Check(r); err != nil {
-			s.log.WarnContext(r.Context(), "the dashboard refused a request", "path", r.URL.Path, "from", r.RemoteAddr, "name", access.Name, "error", err)
-			http.Error(w, "403 forbidden: "+err.Error(), http.StatusForbidden)
+			s.log.WarnContext(r.Context(), "the dashboard refused a request", "path", r.URL.Path, "from", r.RemoteAddr, "name", access.Name, "origin", r.Header.Get("Origin"), "host", r.Host, "error", err)
+			http.Error(w, "403 forbidden: "+err.Error()+". If it is from a page of the dashboard, a proxy changes the address: have it keep the header Host (nginx: proxy_set_header Host $http_host), or name the address in the browser, up to the path, in ui.Options.TrustedOrigins or with pawl ui --origin", http.StatusForbidden)
 			return
 		}
-		if s.opts.ReadOnly {
-			access.Operator = false
-		}
+		access.Operator = access.Operator && !s.opts.ReadOnly
+		access.Details = access.Details || access.Payloads
 		next.ServeHTTP(w, r.WithContext(withAccess(r.Context(), access)))
 	})
 }

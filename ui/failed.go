@@ -81,7 +81,7 @@ func (v *visit) failures(s *store, queue string, groups []acts.Failure) *table {
 			shown = link(cmp.Or(g.Fingerprint, "no error"), v.hrefIn(s.key, "messages", "status", "failed", "topic", g.Topic, "queue", queue, "fingerprint", g.Fingerprint))
 			example = link(firstLine(g.Error), v.hrefIn(s.key, "messages/"+number64(int64(g.Position))))
 		}
-		if g.Fingerprint != "" || !v.access.Payloads { // then the group is the topic
+		if g.Fingerprint != "" || !v.access.Details { // then the group is the topic
 			actions = failedActions(s, &f, g.Count)
 		}
 		t.Rows = append(t.Rows, []cell{words(g.Topic), shown, count(g.Count), at(g.FirstAt), at(g.LastAt), example, {Actions: actions}})

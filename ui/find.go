@@ -64,7 +64,7 @@ func (v *visit) found(key, q string) (string, error) {
 			}
 		}
 	}
-	if !v.access.Payloads { // correlation ids are what programs wrote
+	if !v.access.Details { // correlation ids are what programs wrote
 		return "", nil
 	}
 	for _, err := range s.Outbox.List(ctx, outbox.ListOptions{CorrelationID: q, NoPayload: true}) {
@@ -79,7 +79,7 @@ func (v *visit) explainedAt(key string, e *admin.Explanation) string {
 	case "join":
 		return v.hrefIn(key, "joins/"+url.PathEscape(e.ID))
 	case "job":
-		return v.hrefIn(key, "jobs/"+url.PathEscape(e.ID))
+		return v.hrefIn(key, "job", "name", e.ID)
 	case "timer":
 		return v.hrefIn(key, "timers", "id", e.ID)
 	case "inbox":

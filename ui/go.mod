@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/bravellian/pawl v0.0.0
 	github.com/google/uuid v1.6.0
+	golang.org/x/crypto v0.55.0
 )
 
 require (

@@ -26,7 +26,7 @@ func jobs(v *visit) (*screen, error) {
 			j := &p.rows[i]
 			spoken, _, _ := job.Explain(j.Schedule, j.Zone, v.now, 1)
 			t.Rows = append(t.Rows, []cell{
-				state(view.JobState(j)), link(j.Name, v.hrefIn(s.key, "jobs/"+url.PathEscape(j.Name))), words(strings.TrimSpace(j.Schedule + ": " + spoken)), words(j.Zone), words(j.Topic),
+				state(view.JobState(j)), link(j.Name, v.hrefIn(s.key, "job", "name", j.Name)), words(strings.TrimSpace(j.Schedule + ": " + spoken)), words(j.Zone), words(j.Topic),
 				at(j.NextRun), at(j.LastRunAt), state(string(j.LastRunStatus)), {Actions: jobActions(s, j)},
 			})
 		}
@@ -63,7 +63,7 @@ func oneJob(v *visit) (*screen, error) {
 	if err != nil {
 		return nil, err
 	}
-	j, err := s.Jobs.Get(v.Context(), v.PathValue("name"))
+	j, err := s.Jobs.Get(v.Context(), v.query.Get("name"))
 	if err != nil {
 		return nil, err
 	}

@@ -83,7 +83,7 @@ func (v *visit) messageFacts(s *store, m *outbox.Info, wasTimer bool) []fact {
 	}
 	run := cell{}
 	if name := m.Headers[job.Header]; name != "" {
-		run = link(name, v.hrefIn(s.key, "jobs/"+url.PathEscape(name)))
+		run = link(name, v.hrefIn(s.key, "job", "name", name))
 	}
 	tm := cell{}
 	if wasTimer {

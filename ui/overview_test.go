@@ -161,7 +161,7 @@ func TestFind(t *testing.T) {
 		}
 		finds(" "+f.failed.String()+" ", "./messages/"+f.failed.String())
 		finds(f.join.String(), "./joins/"+f.join.String())
-		finds("nightly/"+canary, "./jobs/"+url.PathEscape("nightly/"+canary))
+		finds("nightly/"+canary, "./job?name="+url.QueryEscape("nightly/"+canary))
 		finds("mail", "./topic?name=mail")
 		finds("default", "./queue?name=default")
 		finds(canary, "./messages?correlation="+url.QueryEscape(canary))

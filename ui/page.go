@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
-	"io/fs"
 	"net/http"
 	"strings"
 	"time"
@@ -155,13 +154,4 @@ func (s *server) render(w http.ResponseWriter, v *visit, p page, sc *screen, sta
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	_, _ = w.Write(b.Bytes())
-}
-
-// assets serves what pages load.
-func assets() http.Handler {
-	sub, err := fs.Sub(files, "assets")
-	if err != nil {
-		panic(err) // the directory is part of the program
-	}
-	return http.StripPrefix("/assets/", http.FileServerFS(sub))
 }

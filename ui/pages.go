@@ -18,7 +18,7 @@ func pages() []page {
 		{pattern: "/inbox", nav: "Inbox", path: "inbox", show: inboxes},
 		{pattern: "/timers", nav: "Timers", path: "timers", show: timers},
 		{pattern: "/jobs", nav: "Jobs", path: "jobs", show: jobs},
-		{pattern: "/jobs/{name}", show: oneJob},
+		{pattern: "/job", show: oneJob},
 		{pattern: "/leases", nav: "Leases", path: "leases", show: leases},
 		{pattern: "/workers", nav: "Workers", path: "workers", show: workers},
 		{pattern: "/stores", nav: "Stores", path: "stores", fleet: true, show: stores},

@@ -19,7 +19,7 @@ import (
 const hidden = "(not shown)"
 
 // readsAll reports whether the visitor reads what programs wrote as they wrote it.
-func (v *visit) readsAll() bool { return v.access.Payloads && v.s.opts.Redact == nil }
+func (v *visit) readsAll() bool { return v.access.Details && v.s.opts.Redact == nil }
 
 // private is what the visitor reads of a text that a program wrote of a message: a header, a
 // correlation id, an error. The topic is empty where it is not known.
@@ -27,7 +27,7 @@ func (v *visit) private(topic, text string) string {
 	switch {
 	case text == "" || v.readsAll():
 		return text
-	case !v.access.Payloads:
+	case !v.access.Details:
 		return hidden
 	}
 	return string(v.s.opts.Redact(topic, []byte(text)))
@@ -153,8 +153,8 @@ const explainedError = 300
 
 // searchable refuses to find by what the visitor may not read.
 func (v *visit) searchable(name string) error {
-	if v.query.Get(name) != "" && !v.access.Payloads {
-		return engine.Invalid(name, "only who may read payloads finds by it")
+	if v.query.Get(name) != "" && !v.access.Details {
+		return engine.Invalid(name, "only who may read details finds by it")
 	}
 	return nil
 }

@@ -36,8 +36,9 @@ func stores(v *visit) (*screen, error) {
 		return &screen{Title: "Stores", Blocks: []block{{Note: "This is one database."}}}, nil
 	}
 	all := v.s.source.fleet.Operator(access.Key{}).State().Stores
+	order := map[fleetstate.State]int{fleetstate.Failing: -1}
 	slices.SortStableFunc(all, func(a, b fleetstate.Store) int {
-		return cmp.Or(-cmp.Compare(b2i(a.State == fleetstate.Failing), b2i(b.State == fleetstate.Failing)), cmp.Compare(a.Key, b.Key))
+		return cmp.Or(cmp.Compare(order[a.State], order[b.State]), cmp.Compare(a.Key, b.Key))
 	})
 	shown := all[:min(len(all), maxStores)]
 	rows := v.askStores(shown)
@@ -45,13 +46,6 @@ func stores(v *visit) (*screen, error) {
 		return cmp.Or(cmp.Compare(b.level(), a.level()), cmp.Compare(oldestOf(&b.backlog), oldestOf(&a.backlog)), cmp.Compare(a.Key, b.Key))
 	})
 	return &screen{Title: "Stores", Blocks: []block{{Verdict: fleetVerdict(rows, len(all))}, {Table: v.storeTable(rows)}}}, nil
-}
-
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // askStores asks stores, some side by side.

@@ -23,6 +23,10 @@ type Options struct {
 	// nil: whoever is on this machine may do everything, and nobody else anything. Requests with
 	// headers that proxies add are refused then, but not every proxy adds one: behind a proxy, set it.
 	Authorize func(*http.Request) (Access, error)
+	// TrustedOrigins are addresses by which browsers reach the dashboard through a proxy that does not
+	// keep the header Host, such as "https://ops.example.com": changes from pages of these are not refused
+	// as those of others. Handler panics if one is no origin.
+	TrustedOrigins []string
 	// ReadOnly takes every change from everybody.
 	ReadOnly bool
 	// Redact returns what is shown of a text that a program wrote, to those who may read payloads: of a
@@ -71,12 +75,17 @@ func Handler(source Source, opts Options) http.Handler {
 		opts.Timeout = 5 * time.Second
 	}
 	s := &server{source: source, opts: opts, log: engine.Logger(opts.Logger), cross: http.NewCrossOriginProtection(), templates: templates(), pictures: pictures{keep: opts.Refresh / 2}}
+	for _, origin := range opts.TrustedOrigins {
+		if err := s.cross.AddTrustedOrigin(origin); err != nil {
+			panic("ui: TrustedOrigins: " + err.Error())
+		}
+	}
 	mux := http.NewServeMux()
 	for _, p := range pages() {
 		mux.HandleFunc("GET "+p.pattern, func(w http.ResponseWriter, r *http.Request) { s.page(w, r, p) })
 	}
 	s.routes(mux)
 	mux.HandleFunc("POST /do/{action}", s.act)
-	mux.Handle("GET /assets/", assets())
+	mux.Handle("GET /assets/", http.FileServerFS(files)) // whose folder of that name it is
 	return s.guard(mux)
 }

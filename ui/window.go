@@ -13,17 +13,6 @@ type window struct {
 	until time.Time // zero: now
 }
 
-// ranges are the lengths of time that a page offers.
-func ranges() []struct {
-	name  string
-	since time.Duration
-} {
-	return []struct {
-		name  string
-		since time.Duration
-	}{{"1 hour", time.Hour}, {"6 hours", 6 * time.Hour}, {"24 hours", 24 * time.Hour}, {"7 days", 7 * 24 * time.Hour}, {"30 days", 30 * 24 * time.Hour}}
-}
-
 // window reads the time of the address.
 func (v *visit) window() (w window, err error) {
 	w.since = time.Hour
@@ -46,8 +35,12 @@ func (v *visit) window() (w window, err error) {
 // timeline draws what was done in a window, with links that narrow it down or move it.
 func (v *visit) timeline(w *window, a *inspect.Activity, done *sums, marks []mark) *timeline {
 	c := drawn(a, done, marks)
-	for _, r := range ranges() {
-		c.Ranges = append(c.Ranges, choice{r.name, v.here("since", r.since.String(), "until", ""), w.until.IsZero() && r.since == w.since})
+	for _, hours := range []int64{1, 6, 24, 7 * 24, 30 * 24} {
+		name, since := plural(hours, "hour"), time.Duration(hours)*time.Hour
+		if hours > 24 {
+			name = grouped(hours/24) + " days"
+		}
+		c.Ranges = append(c.Ranges, choice{name, v.here("since", since.String(), "until", ""), w.until.IsZero() && since == w.since})
 	}
 	until := a.From.Add(a.Step * time.Duration(len(done.steps)))
 	at := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/cmd/pawl/internal/people"
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/ui"
@@ -20,7 +20,8 @@ import (
 type uiCmd struct {
 	Listen    string `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Where to serve the dashboard, as HOST:PORT; without a host only this machine reaches it. Default: ${default}."`
 	ReadOnly  bool   `help:"Show everything and change nothing."`
-	BasicAuth string `placeholder:"FILE" type:"path" help:"Ask for names and passwords that a file has: lines NAME:HASH, as \"htpasswd -B -C 12\" writes them. With :viewer behind it somebody only looks, and sees no payloads."`
+	Origin    []string `placeholder:"URL" help:"An address by which browsers reach the dashboard through a proxy that does not keep the header Host, such as https://ops.example.com. May be repeated."`
+	BasicAuth string `placeholder:"FILE" type:"path" help:"Ask for names and passwords that a file has: lines NAME:HASH, as \"htpasswd -B -C 12\" writes them. With :viewer behind it somebody only looks, and sees no payloads, headers and errors; with :reader no payloads."`
 }
 
 // Help is printed by --help.
@@ -45,9 +46,14 @@ func (c *uiCmd) Run(ctx context.Context, a *app, g *options) error {
 		return usage("--listen: want HOST:PORT")
 	}
 	logger := slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	opts := ui.Options{ReadOnly: c.ReadOnly, Logger: logger}
+	opts := ui.Options{ReadOnly: c.ReadOnly, TrustedOrigins: c.Origin, Logger: logger}
+	for _, origin := range c.Origin {
+		if err := http.NewCrossOriginProtection().AddTrustedOrigin(origin); err != nil {
+			return usage("--origin: %w", err)
+		}
+	}
 	if c.BasicAuth != "" {
-		list, err := people.Read(c.BasicAuth)
+		list, err := ui.BasicAuth(c.BasicAuth)
 		if err != nil {
 			return usage("--basic-auth: %w", err)
 		}

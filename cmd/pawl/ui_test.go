@@ -99,7 +99,7 @@ func TestUIBasicAuth(t *testing.T) {
 	if answer.StatusCode != http.StatusOK {
 		t.Errorf("with it: %d", answer.StatusCode)
 	}
-	for _, args := range [][]string{{"--basic-auth", filepath.Join(t.TempDir(), "none")}, {"--listen", "8080"}} {
+	for _, args := range [][]string{{"--basic-auth", filepath.Join(t.TempDir(), "none")}, {"--listen", "8080"}, {"--origin", "ops.example"}} {
 		if r := d.run("", append([]string{"ui"}, args...)...); r.code != exitUsage {
 			t.Errorf("%v: %+v", args, r)
 		}

@@ -38,11 +38,10 @@ func (b *tab) paths(w *world) []string {
 	for _, id := range []string{w.failed.String(), w.done.String(), w.waiting.String()} {
 		paths = append(paths, "messages/"+id+in)
 	}
-	job := strings.ReplaceAll(value[string](b, "encodeURIComponent("+quoted(nightly)+")"), "%2F", "%2f")
 	for _, topic := range []string{bad, paused, long} {
 		paths = append(paths, "topic?"+url.Values{"name": {topic}, "store": {w.store}}.Encode())
 	}
-	return append(paths, "queue?name=default&store="+w.store, "find?q=nothing", "joins/"+w.join.String()+in, "jobs/"+job+in)
+	return append(paths, "queue?name=default&store="+w.store, "find?q=nothing", "joins/"+w.join.String()+in, "job?"+url.Values{"name": {nightly}, "store": {w.store}}.Encode())
 }
 
 // D-218: no page runs what somebody wrote, breaks its own policy, throws or complains, also when it is

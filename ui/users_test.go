@@ -1,4 +1,4 @@
-package people_test
+package ui_test
 
 import (
 	"context"
@@ -17,7 +17,6 @@ import (
 
 	"golang.org/x/crypto/bcrypt"
 
-	"github.com/bravellian/pawl/cmd/pawl/internal/people"
 	"github.com/bravellian/pawl/ui"
 )
 
@@ -41,8 +40,8 @@ func hash(t *testing.T, password string) string {
 }
 
 // D-219: names and passwords of a file are asked for, and say who may change things.
-func TestPeople(t *testing.T) {
-	list, err := people.Read(write(t, "# the team", "", "ann:"+hash(t, "one"), "vera:"+hash(t, "two")+":viewer"))
+func TestUsers(t *testing.T) {
+	list, err := ui.BasicAuth(write(t, "# the team", "", "ann:"+hash(t, "one"), "vera:"+hash(t, "two")+":viewer", "rita:"+hash(t, "three")+":reader"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +49,8 @@ func TestPeople(t *testing.T) {
 		name, password string
 		want           ui.Access
 	}{
-		{"ann", "one", ui.Access{Name: "ann", Operator: true, Payloads: true}}, {"vera", "two", ui.Access{Name: "vera"}},
+		{"ann", "one", ui.Access{Name: "ann", Operator: true, Details: true, Payloads: true}}, {"vera", "two", ui.Access{Name: "vera"}},
+		{"rita", "three", ui.Access{Name: "rita", Details: true}},
 		{"ann", "two", ui.Access{}}, {"ann", "", ui.Access{}}, {"eve", "one", ui.Access{}}, {"", "", ui.Access{}},
 	} {
 		for range 2 { // the second time it is remembered
@@ -66,13 +66,13 @@ func TestPeople(t *testing.T) {
 }
 
 // D-219: a file that cannot be right is refused, with the line and without the hash.
-func TestPeopleRefused(t *testing.T) {
+func TestUsersRefused(t *testing.T) {
 	for _, lines := range [][]string{{}, {"# nobody"}, {"ann"}, {"ann:plain"}, {":" + hash(t, "x")}, {"ann:" + hash(t, "x") + ":root"}, {"ann:{SHA}secret"}} {
-		if list, err := people.Read(write(t, lines...)); err == nil || strings.Contains(err.Error(), "secret") {
+		if list, err := ui.BasicAuth(write(t, lines...)); err == nil || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: %v, %v", lines, list, err)
 		}
 	}
-	if _, err := people.Read(filepath.Join(t.TempDir(), "none")); err == nil {
+	if _, err := ui.BasicAuth(filepath.Join(t.TempDir(), "none")); err == nil {
 		t.Error("a file that is not there is read")
 	}
 }
@@ -91,7 +91,7 @@ func asking(ctx context.Context, name, password string) *http.Request {
 // its hash.
 func TestRefusalsCostTheSame(t *testing.T) {
 	work := 0
-	defer people.Compare(func(hash, _ []byte) error {
+	defer ui.Compare(func(hash, _ []byte) error {
 		cost, err := bcrypt.Cost(hash)
 		if err != nil {
 			t.Error(err)
@@ -99,7 +99,7 @@ func TestRefusalsCostTheSame(t *testing.T) {
 		work += 1 << cost
 		return bcrypt.ErrMismatchedHashAndPassword
 	})()
-	list, err := people.Read(write(t, "ann:"+fake(5), "ben:"+fake(12)+":viewer", "cleo:"+fake(10)))
+	list, err := ui.BasicAuth(write(t, "ann:"+fake(5), "ben:"+fake(12)+":viewer", "cleo:"+fake(10)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,12 +124,12 @@ func TestRefusalsCostTheSame(t *testing.T) {
 // D-452: two passwords are hashed at once; others wait for their turn, and not for ever.
 func TestFewAreHashedAtOnce(t *testing.T) {
 	begun, proceed := make(chan struct{}, 10), make(chan struct{})
-	defer people.Compare(func(_, _ []byte) error {
+	defer ui.Compare(func(_, _ []byte) error {
 		begun <- struct{}{}
 		<-proceed
 		return nil
 	})()
-	list, err := people.Read(write(t, "ann:"+fake(10)))
+	list, err := ui.BasicAuth(write(t, "ann:"+fake(10)))
 	if err != nil {
 		t.Fatal(err)
 	}
