@@ -43,13 +43,14 @@
   var scrolled = [];
   function tables() { return Array.prototype.slice.call(document.querySelectorAll("#live .scroll")); }
 
-  // The page says when it was brought up to date, and is grey when that is long ago.
-  var refreshed = Date.now();
+  // The page says when it was brought up to date; when that is long ago it is grey, and says why.
+  var refreshed = Date.now(), failure = "";
   function fresh() {
     var live = document.getElementById("live"), label = document.querySelector(".fresh time");
-    label.textContent = clock.format(new Date(refreshed));
+    var stale = live && live.hasAttribute("hx-get") && !document.hidden && Date.now() - refreshed > 15000;
+    label.textContent = clock.format(new Date(refreshed)) + (stale && failure ? ", then " + failure : "");
     label.title = "brought up to date";
-    document.body.classList.toggle("stale", live && live.hasAttribute("hx-get") && !document.hidden && Date.now() - refreshed > 15000);
+    document.body.classList.toggle("stale", stale);
   }
 
   var keys = { o: "", p: "problems", m: "messages", f: "failed", t: "topics", j: "jobs", w: "workers" }, went = false;
@@ -83,10 +84,13 @@
         if (updates.getAttribute("aria-pressed") !== "true" || busy()) { event.preventDefault(); }
       });
     });
+    ["htmx:sendError", "htmx:timeout"].forEach(function (name) { document.body.addEventListener(name, function () { failure = "no answer"; }); });
+    document.body.addEventListener("htmx:responseError", function (event) { failure = "answer " + event.detail.xhr.status; });
     document.body.addEventListener("htmx:beforeSwap", function () { scrolled = tables().map(function (t) { return t.scrollLeft; }); });
     document.body.addEventListener("htmx:afterSwap", function () {
       tables().forEach(function (t, i) { t.scrollLeft = scrolled[i] || 0; });
       refreshed = Date.now();
+      failure = "";
       localTimes(document);
       fresh();
     });

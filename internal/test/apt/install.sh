@@ -53,6 +53,18 @@ case " $* " in
 	;;
 esac
 
+# Debian's nginx package starts a server on port 80. Nobody asked for that one either.
+policy=/usr/sbin/policy-rc.d
+case " $* " in
+*" nginx "*)
+	if [ ! -e "$policy" ]; then
+		printf '#!/bin/sh\nexit 101\n' >"$policy"
+		chmod +x "$policy"
+		trap 'rm -f "$policy"' EXIT
+	fi
+	;;
+esac
+
 # The children must not keep the lock: a daemon that a package starts would
 # hold it for ever.
 export DEBIAN_FRONTEND=noninteractive

@@ -21,6 +21,9 @@ import (
 // path is where Debian's package puts the browser.
 const path = "/usr/bin/chromium"
 
+// Host is a name of this machine that browsers do not take for one: without TLS its pages are not secure.
+const Host = "shop.test"
+
 // patience is how long the installation may take, and closing patience how long the browser may take
 // to end before it is killed.
 const (
@@ -47,6 +50,8 @@ func Start(log io.Writer) (*Browser, error) {
 		chromedp.Flag("headless", "new"),
 		chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("host-resolver-rules", "MAP "+Host+" 127.0.0.1"),
+		chromedp.Flag("ignore-certificate-errors", true), // that of a proxy is the test's own
 	)
 	allocator, endAllocator := chromedp.NewExecAllocator(context.Background(), opts...)
 	ctx, endFirst := chromedp.NewContext(allocator)
@@ -87,7 +92,15 @@ func (b *Browser) Close() error {
 // Tab opens a tab with cookies and storage of its own, which behaves as the one that somebody works
 // in, however many there are. It is closed by the function that comes with it.
 func (b *Browser) Tab() (context.Context, context.CancelFunc, error) {
-	ctx, end := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
+	return focused(chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext()))
+}
+
+// Beside opens another tab beside one: the two share cookies and connections.
+func Beside(ctx context.Context) (context.Context, context.CancelFunc, error) {
+	return focused(chromedp.NewContext(ctx))
+}
+
+func focused(ctx context.Context, end context.CancelFunc) (context.Context, context.CancelFunc, error) {
 	if _, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}); err != nil {
 		end()
 		return nil, nil, fmt.Errorf("opening a tab: %w", err)
