@@ -11,50 +11,52 @@ import (
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/activity"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/inspect"
+	"github.com/bravellian/pawl/internal/registry"
 	"github.com/bravellian/pawl/outbox"
 )
 
 // picture is what is known of a store at a time: the overview and the lists of topics and queues show it.
 type picture struct {
-	health   health.Report
+	setting
 	backlog  inspect.Backlog
 	activity inspect.Activity
-	pauses   []admin.Pause
-	limits   []admin.Limit
-	workers  inspect.Workers // that are alive
 }
 
-// pictures are the latest ones of the stores. One is shown for a while to whoever looks: many viewers
-// cost what one does.
+// setting is the part of a picture that changes slowly, or takes many statements to find out.
+type setting struct {
+	health    health.Report
+	pauses    []admin.Pause
+	limits    []admin.Limit
+	workers   inspect.Workers // that are alive
+	unhandled []inspect.Trouble
+	extent    op.ActivitySpan
+	clock     op.Clock
+	at        time.Time // here, when it was read
+}
+
+// pictures are the latest ones of the stores, and their settings. One is shown for a while to whoever looks: many
+// viewers cost what one does.
 type pictures struct {
-	keep time.Duration
+	keep time.Duration // a picture; a setting is kept for longer
 	mu   sync.Mutex
 	all  map[string]*shared
 }
 
 type shared struct {
-	mu sync.Mutex
-	at time.Time
-	picture
+	mu  sync.Mutex
+	at  time.Time
+	of  any
 	err error
 }
 
-// picture returns the picture of a store as the visitor may read it.
-func (v *visit) picture(ctx context.Context, s *store, w *window) (*picture, error) {
-	p, err := v.s.pictures.of(ctx, s, w)
-	if err == nil {
-		p.health = v.redactReport(p.health)
-	}
-	return p, err
-}
+// keepSetting is for how long a setting is shown.
+const keepSetting = 15 * time.Second
 
-// of returns the picture of a store, with what was done in a window.
-func (p *pictures) of(ctx context.Context, s *store, w *window) (*picture, error) {
-	if !w.until.IsZero() {
-		return readPicture(ctx, s, w)
-	}
-	key := s.key + " " + w.since.String()
+// latest returns what was read within a time, and reads it otherwise: once for all that ask meanwhile.
+func latest[T any](p *pictures, key string, keep time.Duration, read func() (T, error)) (T, error) {
 	p.mu.Lock()
 	one := p.all[key]
 	if one == nil {
@@ -67,14 +69,28 @@ func (p *pictures) of(ctx context.Context, s *store, w *window) (*picture, error
 	p.mu.Unlock()
 	one.mu.Lock()
 	defer one.mu.Unlock()
-	if time.Since(one.at) > p.keep || one.err != nil {
-		read, err := readPicture(ctx, s, w)
-		if one.at, one.err = time.Now(), err; err == nil {
-			one.picture = *read
-		}
+	if time.Since(one.at) > keep || one.err != nil {
+		one.of, one.err = read()
+		one.at = time.Now()
 	}
-	read := one.picture
-	return &read, one.err
+	return one.of.(T), one.err
+}
+
+// picture returns the picture of a store, with what was done in a window, as the visitor may read it.
+func (v *visit) picture(ctx context.Context, s *store, w *window) (*picture, error) {
+	all, keep := &v.s.pictures, v.s.pictures.keep
+	if !w.until.IsZero() {
+		keep = 0 // few look at it
+	}
+	p, err := latest(all, s.key+"\x00"+w.since.String()+w.until.String(), keep, func() (p picture, err error) {
+		p.setting, err = latest(all, s.key, max(keepSetting, all.keep), func() (setting, error) { return readSetting(ctx, s) })
+		if err == nil {
+			err = p.read(ctx, s, w)
+		}
+		return p, err
+	})
+	p.health = v.redactReport(p.health)
+	return &p, err
 }
 
 // forget drops them: whoever changed something sees what became of it.
@@ -87,24 +103,32 @@ func (p *pictures) forget() {
 // maxPictures bounds how many are kept.
 const maxPictures = 200
 
-func readPicture(ctx context.Context, s *store, w *window) (*picture, error) {
-	p := &picture{health: s.Health(ctx)}
-	var err error
-	if p.backlog, err = inspect.ReadBacklog(ctx, s.db()); err != nil {
-		return nil, err
+func readSetting(ctx context.Context, s *store) (p setting, err error) {
+	p.health, p.at = s.Health(ctx), time.Now()
+	troubled, trouble := inspect.ListTrouble()
+	list, workers := registry.Listing()
+	if err = engine.ReadAll(ctx, s.db(), append(troubled, list, engine.One(op.ClockNow{}, &p.clock), engine.One(op.ActivityExtent{}, &p.extent))...); err != nil {
+		return p, err
 	}
-	if p.activity, err = inspect.ReadActivity(ctx, s.db(), inspect.ActivityQuery{Since: w.since, Until: w.until}); err != nil {
-		return nil, err
+	all := inspect.Workers(workers())
+	p.unhandled, p.workers = all.WithoutHandler(trouble()), all.Alive()
+	if p.pauses, err = s.Admin.Pauses(ctx); err == nil {
+		p.limits, err = s.Admin.Limits(ctx)
 	}
-	if p.pauses, err = s.Admin.Pauses(ctx); err != nil {
-		return nil, err
-	}
-	if p.limits, err = s.Admin.Limits(ctx); err != nil {
-		return nil, err
-	}
-	all, err := inspect.ListWorkers(ctx, s.db())
-	p.workers = all.Alive()
 	return p, err
+}
+
+// read reads what changes all the time: in one round trip where the database can.
+func (p *picture) read(ctx context.Context, s *store, w *window) error {
+	calls, backlog := inspect.ListBacklog()
+	more, activity, err := inspect.ListActivity(inspect.ActivityQuery{Since: w.since, Until: w.until}, p.clock.Now.Add(time.Since(p.at)), &p.extent)
+	if err == nil {
+		err = engine.ReadAll(ctx, s.db(), append(calls, more...)...)
+	}
+	if err == nil {
+		p.backlog, p.activity = backlog(p.unhandled), activity()
+	}
+	return err
 }
 
 // subject is a topic or a queue, with what is known of it.
@@ -159,21 +183,15 @@ func (p *picture) subjects(kind admin.Kind) (all []*subject) {
 		}
 		return one
 	}
-	pick := func(queue, topic string) string {
-		if kind == admin.Queue {
-			return queue
-		}
-		return topic
-	}
 	for i := range p.backlog.Messages {
 		a := &p.backlog.Messages[i]
-		one := get(pick(a.Queue, a.Topic))
+		one := get(map[admin.Kind]string{admin.Topic: a.Topic, admin.Queue: a.Queue}[kind])
 		one.states[a.State] += a.Count
 		one.more, one.oldest = one.more || a.More, max(one.oldest, a.Oldest)
 	}
 	for i := range p.activity.Topics {
 		t := &p.activity.Topics[i]
-		get(pick(t.Queue, t.Topic)).done.add(t)
+		get(map[admin.Kind]string{admin.Topic: t.Topic, admin.Queue: t.Queue}[kind]).done.add(t)
 	}
 	for i := range p.workers {
 		w := &p.workers[i]

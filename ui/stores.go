@@ -16,9 +16,8 @@ import (
 // storeRow is a store of a fleet with what it answers.
 type storeRow struct {
 	fleetstate.Store
-	report  health.Report
-	backlog inspect.Backlog
-	err     error
+	picture
+	err error
 }
 
 // level is how bad it is.
@@ -26,7 +25,7 @@ func (r *storeRow) level() health.Level {
 	if r.err != nil || r.State == fleetstate.Failing {
 		return health.Problem
 	}
-	return r.report.Level
+	return r.health.Level
 }
 
 // stores lists the stores of a fleet, the worst first. Of very many those are asked that the fleet itself
@@ -61,12 +60,10 @@ func (v *visit) askStores(of []fleetstate.Store) []storeRow {
 			r := &rows[i]
 			ctx, cancel := context.WithTimeout(v.Context(), v.s.opts.Timeout)
 			defer cancel()
-			var s *store
-			if s, r.err = v.s.source.open(ctx, r.Key); r.err != nil {
-				return
-			}
-			if r.report = v.redactReport(s.Health(ctx)); r.report.Level < health.Problem {
-				r.backlog, r.err = inspect.ReadBacklog(ctx, s.db())
+			s, err := v.s.source.open(ctx, r.Key)
+			if r.err = err; err == nil {
+				p, unread := v.picture(ctx, s, &window{since: time.Hour})
+				r.picture, r.err = *p, unread
 			}
 		})
 	}
@@ -112,7 +109,7 @@ func (v *visit) storeTable(rows []storeRow) *table {
 	for i := range rows {
 		r := &rows[i]
 		wrong, waiting, oldest, failed, workers := cell{}, cell{Number: true}, cell{Number: true}, cell{Number: true}, cell{Number: true}
-		switch found := worst(r.report, r.Key); {
+		switch found := worst(r.health, r.Key); {
 		case r.err != nil:
 			wrong = words(v.problem(r.err))
 		case len(found) > 0 && found[0].Level >= health.Warning:
@@ -121,7 +118,7 @@ func (v *visit) storeTable(rows []storeRow) *table {
 				wrong.Text += " (and " + plural(int64(n), "more finding") + ")"
 			}
 		}
-		if r.err == nil && r.report.Level < health.Problem {
+		if r.err == nil {
 			waiting, oldest, failed, workers = counted(inspect.Of(r.backlog.Messages, "ready", "paused", "unhandled")), age(oldestOf(&r.backlog)), count(r.backlog.Failed), count(r.backlog.Workers)
 		}
 		t.Rows = append(t.Rows, []cell{

@@ -106,17 +106,8 @@ func (one *subject) busy() cell {
 
 // known is for how many minutes of its time the activity is known.
 func known(a *inspect.Activity) float64 {
-	if a.Known.IsZero() {
-		return 0
-	}
-	from, steps := a.From, 0
-	if a.Known.After(from) {
-		from = a.Known
-	}
-	for i := range a.Topics {
-		steps = len(a.Topics[i].Steps)
-	}
-	return max(0, a.From.Add(a.Step*time.Duration(steps)).Sub(from).Minutes())
+	all, unknown := a.Sum()
+	return float64(len(all)-unknown) * a.Step.Minutes()
 }
 
 // aMinute is a number of messages as a rate; empty where nobody counted.

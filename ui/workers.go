@@ -25,12 +25,8 @@ func workerTable(list inspect.Workers) *table {
 	t := &table{Head: []string{"State", "Worker", "Host", "Process", "Busy", "Queues", "Topics", "Heartbeat", "Since", "Version"}, None: "No worker runs: nothing is handled."}
 	for i := range list {
 		w := &list[i]
-		is := "alive"
-		if !w.Alive {
-			is = "gone"
-		}
 		t.Rows = append(t.Rows, []cell{
-			state(is), words(w.Name), words(w.Host), {Text: fmt.Sprint(w.PID), Number: true}, {Meter: &meter{min(w.InFlight, w.Concurrency), w.Concurrency}, Text: fmt.Sprintf("%d of %d", w.InFlight, w.Concurrency), Number: true},
+			state(map[bool]string{true: "alive", false: "gone"}[w.Alive]), words(w.Name), words(w.Host), {Text: fmt.Sprint(w.PID), Number: true}, {Meter: &meter{min(w.InFlight, w.Concurrency), w.Concurrency}, Text: fmt.Sprintf("%d of %d", w.InFlight, w.Concurrency), Number: true},
 			words(strings.Join(w.Queues, ", ")), words(strings.Join(w.Topics, ", ")), at(w.Heartbeat), at(w.Started), words(w.Version),
 		})
 	}

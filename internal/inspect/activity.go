@@ -70,39 +70,55 @@ type ActivityQuery struct {
 // ReadActivity returns what workers did in a time that ends now, or before, by topic. Its cost grows with the number of
 // topics and workers, and not with that of messages; of those that wait it reads the newest 10 000.
 func ReadActivity(ctx context.Context, db engine.DB, q ActivityQuery) (Activity, error) {
+	var clock op.Clock
+	var extent op.ActivitySpan
+	if err := engine.ReadAll(ctx, db, engine.One(op.ClockNow{}, &clock), engine.One(op.ActivityExtent{}, &extent)); err != nil {
+		return Activity{}, err
+	}
+	calls, list, err := ListActivity(q, clock.Now, &extent)
+	if err == nil {
+		err = engine.ReadAll(ctx, db, calls...)
+	}
+	if err != nil {
+		return Activity{}, err
+	}
+	return list(), nil
+}
+
+// ListActivity returns the calls that read what ReadActivity returns, for callers that read more in the same round
+// trip and know the database's time and of which minutes there is activity, and a function that returns it once
+// they were answered.
+func ListActivity(q ActivityQuery, now time.Time, extent *op.ActivitySpan) ([]*engine.Call, func() Activity, error) {
 	if err := engine.CheckOption("since", q.Since, time.Minute, maxSince*time.Minute); err != nil {
-		return Activity{}, err
+		return nil, nil, err
 	}
-	clock, _, err := engine.Get(ctx, db, op.ClockNow{})
-	if err != nil {
-		return Activity{}, err
+	if !q.Until.IsZero() && q.Until.Before(now) {
+		now = q.Until.Add(-time.Second) // a full minute ends before the next one
 	}
-	extent, _, err := engine.Get(ctx, db, op.ActivityExtent{})
-	if err != nil {
-		return Activity{}, err
-	}
-	until := clock.Now
-	if !q.Until.IsZero() && q.Until.Before(until) {
-		until = q.Until.Add(-time.Second) // a full minute ends before the next one
-	}
-	r := newActivityReader(until, cmp.Or(q.Since, time.Hour), &extent)
-	for _, part := range r.parts(&extent) {
-		part.Queue, part.Topic, part.Most = worker.Optional(q.Queue), worker.Optional(q.Topic), activity.MaxRows
-		if err := activity.Each(ctx, db, part, r.add); err != nil {
-			return Activity{}, err
-		}
-	}
+	r := newActivityReader(now, cmp.Or(q.Since, time.Hour), extent)
+	parts := r.parts(extent)
+	rows, amounts := make([][]op.Activity, len(parts)), []op.ActivityAmount(nil)
 	waiting := op.ActivityWaiting{From: r.from, Queue: worker.Optional(q.Queue), Topic: worker.Optional(q.Topic), Runs: backlogRuns, Messages: backlogMessages}
-	amounts, err := engine.Query(ctx, db, waiting)
-	if err != nil {
-		return Activity{}, err
+	calls := []*engine.Call{engine.List(waiting, &amounts)}
+	for i, part := range parts {
+		part.Queue, part.Topic, part.Most = waiting.Queue, waiting.Topic, activity.MaxRows
+		calls = append(calls, engine.List(part, &rows[i]))
 	}
-	for i := range amounts {
-		a := &amounts[i]
-		r.enqueued(r.topic(a.Queue, a.Topic), a.Minute, a.N)
-		r.More = r.More || a.More
-	}
-	return r.result(), nil
+	return calls, func() Activity {
+		for i := range rows {
+			for k := range rows[i] {
+				if n, err := activity.Of(&rows[i][k]); err == nil { // what cannot be read is left out
+					r.add(&rows[i][k], n)
+				}
+			}
+		}
+		for i := range amounts {
+			a := &amounts[i]
+			r.enqueued(r.topic(a.Queue, a.Topic), a.Minute, a.N)
+			r.More = r.More || a.More
+		}
+		return r.result()
+	}, nil
 }
 
 // Waits returns how many messages of a topic in a queue did not end yet, and for how long the oldest of

@@ -67,20 +67,26 @@ type Amount struct {
 // two reads wait for no writer, and see the database one after the other: a message that moves
 // meanwhile may be counted in both, or in one.
 func ReadBacklog(ctx context.Context, db engine.DB) (Backlog, error) {
-	call, amounts := ListAmounts(op.BacklogMessages{Runs: backlogRuns, Messages: backlogMessages, Lanes: backlogLanes})
-	calls, trouble := ListTrouble()
+	calls, backlog := ListBacklog()
+	troubled, trouble := ListTrouble()
 	list, workers := registry.Listing()
-	if err := engine.ReadAll(ctx, db, append(calls, list, call)...); err != nil {
+	if err := engine.ReadAll(ctx, db, append(append(calls, troubled...), list)...); err != nil {
 		return Backlog{}, err
 	}
-	n, err := Counts(ctx, db, 0, backlogRuns)
-	if err != nil {
-		return Backlog{}, err
+	return backlog(Workers(workers()).WithoutHandler(trouble())), nil
+}
+
+// ListBacklog returns the calls that read what ReadBacklog returns, for callers that read more in the same round
+// trip and know which topics nobody handles, and a function that returns it once they were answered.
+func ListBacklog() ([]*engine.Call, func(unhandled []Trouble) Backlog) {
+	var n op.BacklogCount
+	call, amounts := ListAmounts(op.BacklogMessages{Runs: backlogRuns, Messages: backlogMessages, Lanes: backlogLanes})
+	return []*engine.Call{call, engine.One(op.BacklogCounts{Most: backlogRuns}, &n)}, func(unhandled []Trouble) Backlog {
+		return Backlog{
+			Messages: amounts(unhandled), Failed: n.MessagesFailed, TimersDue: n.TimersDue, TimersScheduled: n.TimersScheduled, TimersLate: Age(n.TimersDueMicros),
+			JoinsPending: n.JoinsPending, JoinsFailed: n.JoinsFailed, Workers: n.Workers,
+		}
 	}
-	return Backlog{
-		Messages: amounts(Workers(workers()).WithoutHandler(trouble())), Failed: n.MessagesFailed, TimersDue: n.TimersDue, TimersScheduled: n.TimersScheduled, TimersLate: Age(n.TimersDueMicros),
-		JoinsPending: n.JoinsPending, JoinsFailed: n.JoinsFailed, Workers: n.Workers,
-	}, nil
 }
 
 // Amounts returns how many messages there are, within the bounds of o, by queue, topic and state.
