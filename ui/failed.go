@@ -13,11 +13,7 @@ import (
 
 // failed groups failed messages by topic and the fingerprint of their error.
 func failed(v *visit) (*screen, error) {
-	sc := &screen{Title: "Failed", Still: true, Filter: &filter{Fields: []field{
-		{Name: "topic", Label: "Topic", Value: v.query.Get("topic")},
-		{Name: "queue", Label: "Queue", Value: v.query.Get("queue")},
-		{Name: "error", Label: "Error contains", Value: v.query.Get("error")},
-	}, Keep: []string{"store", v.key}}}
+	sc := &screen{Title: "Failed", Still: true, Filter: v.filter(field{Name: "topic", Label: "Topic"}, field{Name: "queue", Label: "Queue"}, field{Name: "error", Label: "Error contains"})}
 	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
 		f, groups, err := v.failed(ctx, s)
 		if err != nil {

@@ -13,17 +13,8 @@ func inboxStates() []string {
 
 // inboxes lists messages from outside.
 func inboxes(v *visit) (*screen, error) {
-	q := v.query
-	sc := &screen{Title: "Inbox", Filter: &filter{Fields: []field{
-		{Name: "status", Label: "State", Value: q.Get("status"), Options: inboxStates()},
-		{Name: "source", Label: "Source", Value: q.Get("source")},
-		{Name: "id", Label: "Message id", Value: q.Get("id")},
-	}, Keep: []string{"store", v.key}}}
-	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
-		p, err := v.listInbox(ctx, s)
-		return []block{{Table: lead(v, s, inboxTable(s, p.rows), p)}}, err
-	})
-	return sc, nil
+	f := v.filter(field{Name: "status", Label: "State", Options: inboxStates()}, field{Name: "source", Label: "Source"}, field{Name: "id", Label: "Message id"})
+	return listing(v, "Inbox", f, v.listInbox, inboxTable)
 }
 
 // listInbox reads the page that the address asks for, as the visitor may read it.

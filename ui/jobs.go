@@ -15,24 +15,18 @@ const stripRuns = 20
 
 // jobs lists jobs.
 func jobs(v *visit) (*screen, error) {
-	sc := &screen{Title: "Jobs"}
-	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
-		p, err := v.listJobs(ctx, s)
-		if err != nil {
-			return nil, err
-		}
+	return listing(v, "Jobs", nil, v.listJobs, func(s *store, list []job.Info) *table {
 		t := &table{Head: []string{"State", "Job", "Schedule", "Zone", "Topic", "Next run", "Last run", "Ended as", ""}, None: "No jobs."}
-		for i := range p.rows {
-			j := &p.rows[i]
+		for i := range list {
+			j := &list[i]
 			spoken, _, _ := job.Explain(j.Schedule, j.Zone, v.now, 1)
 			t.Rows = append(t.Rows, []cell{
 				state(view.JobState(j)), link(j.Name, v.hrefIn(s.key, "jobs/"+url.PathEscape(j.Name))), words(strings.TrimSpace(j.Schedule + ": " + spoken)), words(j.Zone), words(j.Topic),
 				at(j.NextRun), at(j.LastRunAt), state(string(j.LastRunStatus)), {Actions: jobActions(s, j)},
 			})
 		}
-		return []block{{Table: lead(v, s, t, p)}}, nil
+		return t
 	})
-	return sc, nil
 }
 
 // listJobs reads the page that the address asks for.

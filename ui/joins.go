@@ -23,15 +23,8 @@ func memberStates() []string {
 
 // joins lists joins, newest first.
 func joins(v *visit) (*screen, error) {
-	sc := &screen{Title: "Joins", Filter: &filter{Fields: []field{
-		{Name: "status", Label: "State", Value: v.query.Get("status"), Options: joinStates()},
-		{Name: "group", Label: "Grouping key", Value: v.query.Get("group")},
-	}, Keep: []string{"store", v.key}}}
-	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
-		p, err := v.listJoins(ctx, s)
-		return []block{{Table: lead(v, s, v.joinTable(s, p.rows), p)}}, err
-	})
-	return sc, nil
+	f := v.filter(field{Name: "status", Label: "State", Options: joinStates()}, field{Name: "group", Label: "Grouping key"})
+	return listing(v, "Joins", f, v.listJoins, v.joinTable)
 }
 
 // listJoins reads the page that the address asks for. Either of its filters has an index, both
@@ -102,9 +95,7 @@ func oneJoin(v *visit) (*screen, error) {
 		actions = []action{{Do: "retry-join", Label: "Retry", Fields: []string{"store", v.key, "id", id.String()}, Inputs: []input{why()}, Confirm: "Its failed steps run again, and what waits for it waits for its next end."}}
 	}
 	done, failedSteps, open := int64(j.CompletedSteps), int64(j.FailedSteps), int64(j.ExpectedSteps-j.CompletedSteps-j.FailedSteps)
-	sc := &screen{Title: "Join " + id.String(), Filter: &filter{Fields: []field{
-		{Name: "status", Label: "Steps that are", Value: v.query.Get("status"), Options: memberStates()},
-	}, Keep: []string{"store", v.key}}, Blocks: []block{
+	sc := &screen{Title: "Join " + id.String(), Filter: v.filter(field{Name: "status", Label: "Steps that are", Options: memberStates()}), Blocks: []block{
 		{Findings: explained(found), Actions: actions},
 		{Heading: "What it is", Facts: facts("State", state(string(j.Status)), "Grouping key", j.GroupingKey, "Steps", progress(j), "Created", j.CreatedAt, "Changed", j.UpdatedAt, "Deadline", j.Deadline),
 			Chart: share("Steps", part{"out", "completed", done}, part{"bad", "failed", failedSteps}, part{"plain", "open", open})},

@@ -13,18 +13,10 @@ func leaseStates() []string {
 
 // leases lists leases by name.
 func leases(v *visit) (*screen, error) {
-	q := v.query
-	sc := &screen{Title: "Leases", Filter: &filter{Fields: []field{
-		{Name: "status", Label: "State", Value: q.Get("status"), Options: leaseStates()},
-	}, Keep: []string{"store", v.key}}}
-	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
-		p, err := v.listLeases(ctx, s)
-		if err != nil {
-			return nil, err
-		}
+	return listing(v, "Leases", v.filter(field{Name: "status", Label: "State", Options: leaseStates()}), v.listLeases, func(s *store, list []lease.Info) *table {
 		t := &table{Head: []string{"State", "Lease", "Holder", "Until", "Token", "Waiting", "Last granted", ""}, None: "No leases."}
-		for i := range p.rows {
-			l := &p.rows[i]
+		for i := range list {
+			l := &list[i]
 			var actions []action
 			if l.Status == lease.Held {
 				actions = []action{{
@@ -34,9 +26,8 @@ func leases(v *visit) (*screen, error) {
 			}
 			t.Rows = append(t.Rows, []cell{state(string(l.Status)), words(l.Name), words(l.Owner), at(l.Until), count(l.Token), count(int64(l.Waiting)), at(l.LastGranted), {Actions: actions}})
 		}
-		return []block{{Table: lead(v, s, t, p)}}, nil
+		return t
 	})
-	return sc, nil
 }
 
 // listLeases reads the page that the address asks for.

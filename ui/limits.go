@@ -35,15 +35,11 @@ func raiseLimit(s *store, l *admin.Limit) action {
 }
 
 func limitTable(s *store, limits []admin.Limit) *table {
-	t := &table{Head: []string{"Of", "Name", "At once", "Rate", "Claimed", "Waiting", "Oldest", "Since", "By", ""}, None: "Nothing is limited."}
+	t := &table{Head: []string{"Of", "Name", "Limit", "Claimed", "Waiting", "Oldest", "Since", "By", ""}, None: "Nothing is limited."}
 	for i := range limits {
 		l := &limits[i]
-		rate := ""
-		if l.Rate > 0 {
-			rate = grouped(int64(l.Rate)) + " in " + l.Period.String()
-		}
 		t.Rows = append(t.Rows, []cell{
-			words(string(l.Kind)), words(l.Name), count(int64(l.Concurrency)), words(rate), count(l.Claimed), count(l.Waiting), age(l.Oldest), at(l.Since), words(strings.TrimSpace(l.Actor + " " + l.Reason)),
+			words(string(l.Kind)), words(l.Name), words(limitWords(l)), count(l.Claimed), count(l.Waiting), age(l.Oldest), at(l.Since), words(strings.TrimSpace(l.Actor + " " + l.Reason)),
 			{Actions: []action{raiseLimit(s, l), {Do: "unlimit", Label: "Remove", Fields: []string{"store", s.key, "kind", string(l.Kind), "name", l.Name}, Inputs: []input{why()}, Confirm: "What waits for it is claimed as anything else."}}},
 		})
 	}

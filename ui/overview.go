@@ -42,7 +42,7 @@ func overview(v *visit) (*screen, error) {
 		if more > 0 {
 			verdicts.Verdict.More = link(plural(int64(more), "more finding"), v.hrefIn(s.key, "problems"))
 		}
-		topics, queues := p.subjects(admin.Topic), p.subjects(admin.Queue)
+		topics, queues := p.subjects(admin.Topic, ""), p.subjects(admin.Queue, "")
 		return []block{
 			verdicts,
 			{Heading: "Messages a minute", Timeline: v.timeline(&w, &p.activity, all, p.marks(nil))},

@@ -148,8 +148,9 @@ func (s *subject) waiting() int64 {
 	return s.states["ready"] + s.states["paused"] + s.states["unhandled"]
 }
 
-// subjects are the topics or queues that anything is known of, the most urgent first.
-func (p *picture) subjects(kind admin.Kind) (all []*subject) {
+// subjects are the topics or queues that anything is known of, the most urgent first. in is the queue whose
+// topics they are; "": of all.
+func (p *picture) subjects(kind admin.Kind, in string) (all []*subject) {
 	named := map[string]*subject{}
 	get := func(name string) *subject {
 		one := named[name]
@@ -167,23 +168,29 @@ func (p *picture) subjects(kind admin.Kind) (all []*subject) {
 	}
 	for i := range p.backlog.Messages {
 		a := &p.backlog.Messages[i]
+		if in != "" && a.Queue != in {
+			continue
+		}
 		one := get(pick(a.Queue, a.Topic))
 		one.states[a.State] += a.Count
 		one.more, one.oldest = one.more || a.More, max(one.oldest, a.Oldest)
 	}
 	for i := range p.activity.Topics {
-		t := &p.activity.Topics[i]
-		get(pick(t.Queue, t.Topic)).done.add(t)
+		if t := &p.activity.Topics[i]; in == "" || t.Queue == in {
+			get(pick(t.Queue, t.Topic)).done.add(t)
+		}
 	}
 	for i := range p.workers {
 		w := &p.workers[i]
 		for _, name := range map[admin.Kind][]string{admin.Topic: w.Topics, admin.Queue: w.Queues}[kind] {
-			get(name)
+			if in == "" {
+				get(name)
+			}
 		}
 	}
 	for i := range p.pauses {
-		if p.pauses[i].Kind == kind {
-			get(p.pauses[i].Name).pause = &p.pauses[i]
+		if h := &p.pauses[i]; h.Kind == kind && (in == "" || named[h.Name] != nil) {
+			get(h.Name).pause = h
 		}
 	}
 	delete(named, "") // messages that were not read for their topic, and lanes that are not registered

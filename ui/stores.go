@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/bravellian/pawl/health"
@@ -57,26 +56,19 @@ func b2i(b bool) int {
 // askStores asks stores, some side by side.
 func (v *visit) askStores(of []fleetstate.Store) []storeRow {
 	rows := make([]storeRow, len(of))
-	turns := make(chan struct{}, 8)
-	var asking sync.WaitGroup
-	for i := range of {
-		rows[i].Store = of[i]
-		asking.Go(func() {
-			turns <- struct{}{}
-			defer func() { <-turns }()
-			r := &rows[i]
-			ctx, cancel := context.WithTimeout(v.Context(), v.s.opts.Timeout)
-			defer cancel()
-			var s *store
-			if s, r.err = v.s.source.open(ctx, r.Key); r.err != nil {
-				return
-			}
-			if r.report = v.redactReport(s.Health(ctx)); r.report.Level < health.Problem {
-				r.backlog, r.err = inspect.ReadBacklog(ctx, s.db())
-			}
-		})
-	}
-	asking.Wait()
+	sideBySide(len(of), func(i int) {
+		r := &rows[i]
+		r.Store = of[i]
+		ctx, cancel := context.WithTimeout(v.Context(), v.s.opts.Timeout)
+		defer cancel()
+		var s *store
+		if s, r.err = v.s.source.open(ctx, r.Key); r.err != nil {
+			return
+		}
+		if r.report = v.redactReport(s.Health(ctx)); r.report.Level < health.Problem {
+			r.backlog, r.err = inspect.ReadBacklog(ctx, s.db())
+		}
+	})
 	return rows
 }
 

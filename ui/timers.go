@@ -15,13 +15,9 @@ const timersDrawn = 1000
 
 // timers lists timers, and draws those of the next day.
 func timers(v *visit) (*screen, error) {
-	q := v.query
-	sc := &screen{Title: "Timers", Filter: &filter{Fields: []field{
-		{Name: "status", Label: "State", Value: q.Get("status"), Options: []string{string(timer.Scheduled), string(timer.Claimed), string(timer.Fired), string(timer.Failed), string(timer.Cancelled)}},
-		{Name: "topic", Label: "Topic", Value: q.Get("topic")},
-		{Name: "key", Label: "Key", Value: q.Get("key")},
-		{Name: "id", Label: "Timer id", Value: q.Get("id")},
-	}, Keep: []string{"store", v.key}}}
+	sc := &screen{Title: "Timers", Filter: v.filter(
+		field{Name: "status", Label: "State", Options: []string{string(timer.Scheduled), string(timer.Claimed), string(timer.Fired), string(timer.Failed), string(timer.Cancelled)}},
+		field{Name: "topic", Label: "Topic"}, field{Name: "key", Label: "Key"}, field{Name: "id", Label: "Timer id"})}
 	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
 		p, err := v.listTimers(ctx, s)
 		if err != nil {

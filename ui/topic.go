@@ -29,7 +29,7 @@ func (v *visit) subjectPage(kind admin.Kind) (*screen, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, one := range p.subjects(kind) {
+		for _, one := range p.subjects(kind, "") {
 			if one.name == v.query.Get("name") { // what somebody wrote into a link is not shown
 				if v.key == s.key {
 					sc.Title = title + " " + one.name
@@ -69,26 +69,9 @@ func (v *visit) subject(ctx context.Context, s *store, p *picture, w *window, on
 		all = append(all, block{Heading: "What failed for good", Table: v.failures(s, filter.Queue, v.readable(groups))})
 	}
 	if one.kind == admin.Queue {
-		all = append(all, block{Heading: "Its topics", Table: v.topicTable(s, &p.activity, p.within(one.name))})
+		all = append(all, block{Heading: "Its topics", Table: v.topicTable(s, &p.activity, p.subjects(admin.Topic, one.name))})
 	}
 	return append(all, block{Heading: "Who works on it", Table: workerTable(one.by)}), nil
-}
-
-// within are the topics of a queue.
-func (p *picture) within(queue string) []*subject {
-	only := *p
-	only.backlog.Messages, only.activity.Topics, only.workers = nil, nil, nil
-	for _, a := range p.backlog.Messages {
-		if a.Queue == queue {
-			only.backlog.Messages = append(only.backlog.Messages, a)
-		}
-	}
-	for _, t := range p.activity.Topics {
-		if t.Queue == queue {
-			only.activity.Topics = append(only.activity.Topics, t)
-		}
-	}
-	return only.subjects(admin.Topic)
 }
 
 // standing are the figures of a topic or queue.

@@ -20,14 +20,14 @@ func topicsAndQueues(v *visit) (*screen, error) {
 		return nil, err
 	}
 	name := v.query.Get("name")
-	sc := &screen{Title: "Topics and queues", Filter: &filter{Fields: []field{{Name: "name", Label: "Name contains", Value: name}}, Keep: []string{"store", v.key}}}
+	sc := &screen{Title: "Topics and queues", Filter: v.filter(field{Name: "name", Label: "Name contains"})}
 	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
 		p, err := v.picture(ctx, s, &w)
 		if err != nil {
 			return nil, err
 		}
 		named := func(kind admin.Kind) []*subject {
-			return slices.DeleteFunc(p.subjects(kind), func(one *subject) bool { return !strings.Contains(one.name, name) })
+			return slices.DeleteFunc(p.subjects(kind, ""), func(one *subject) bool { return !strings.Contains(one.name, name) })
 		}
 		topics, queues := named(admin.Topic), named(admin.Queue)
 		return []block{

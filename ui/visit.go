@@ -96,16 +96,7 @@ func (v *visit) each(ask func(ctx context.Context, s *store) ([]block, error)) [
 		keys = keys[:maxStores]
 	}
 	answers := make([][]block, len(keys))
-	turns := make(chan struct{}, 8)
-	var asking sync.WaitGroup
-	for i, key := range keys {
-		asking.Go(func() {
-			turns <- struct{}{}
-			defer func() { <-turns }()
-			answers[i] = v.ask(key, ask)
-		})
-	}
-	asking.Wait()
+	sideBySide(len(keys), func(i int) { answers[i] = v.ask(keys[i], ask) })
 	var all []block
 	for i, blocks := range answers {
 		for j := range blocks {
@@ -117,6 +108,20 @@ func (v *visit) each(ask func(ctx context.Context, s *store) ([]block, error)) [
 		all = append(all, block{Note: plural(int64(more), "more store") + " not shown: choose one."})
 	}
 	return all
+}
+
+// sideBySide does something so many times, eight at once.
+func sideBySide(n int, do func(int)) {
+	turns := make(chan struct{}, 8)
+	var asking sync.WaitGroup
+	for i := range n {
+		asking.Go(func() {
+			turns <- struct{}{}
+			defer func() { <-turns }()
+			do(i)
+		})
+	}
+	asking.Wait()
 }
 
 // ask asks one store.
