@@ -76,6 +76,8 @@ func TestBulkActs(t *testing.T) {
 	})
 }
 
+var errNo = errors.New("no")
+
 // fails stores a message of a topic that has failed.
 func (f *fixture) fails(topic string) {
 	f.t.Helper()

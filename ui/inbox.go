@@ -56,15 +56,16 @@ func inboxTable(s *store, list []inbox.Info) *table {
 	t := &table{Head: []string{"State", "Source", "Message id", "First seen", "Last seen", "Deliveries", "Attempts", "Last error", ""}, None: "No messages."}
 	for i := range list {
 		m := &list[i]
-		var actions []action
+		first, actions := state(string(m.Status)), []action(nil)
 		if m.Status == inbox.Dead {
-			actions = []action{{Do: "revive", Label: "Revive", Fields: []string{"store", s.key, "source", m.Source, "id", m.MessageID}}}
+			again := action{Do: "revive", Label: "Revive", Fields: []string{"store", s.key, "source", m.Source, "id", m.MessageID}}
+			first, actions = pick(first, again.Fields...), []action{again}
 		}
 		t.Rows = append(t.Rows, []cell{
-			state(string(m.Status)), words(m.Source), mono(m.MessageID), at(m.FirstSeenAt), at(m.LastSeenAt), count(m.Deliveries), count(int64(m.Attempts)), words(firstLine(m.LastError)), {Actions: actions},
+			first, words(m.Source), mono(m.MessageID), at(m.FirstSeenAt), at(m.LastSeenAt), count(m.Deliveries), count(int64(m.Attempts)), words(firstLine(m.LastError)), {Actions: actions},
 		})
 	}
-	return t
+	return t.selectable(s, action{Do: "revive", Label: "Revive"})
 }
 
 func revive(ctx context.Context, s *store, form url.Values) (string, error) {

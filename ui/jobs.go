@@ -21,13 +21,16 @@ func jobs(v *visit) (*screen, error) {
 			j := &list[i]
 			spoken, _, _ := job.Explain(j.Schedule, j.Zone, v.now, 1)
 			t.Rows = append(t.Rows, []cell{
-				state(view.JobState(j)), link(j.Name, v.hrefIn(s.key, "jobs/"+url.PathEscape(j.Name))), words(strings.TrimSpace(j.Schedule + ": " + spoken)), words(j.Zone), words(j.Topic),
+				pick(state(view.JobState(j)), "name", j.Name), link(j.Name, v.hrefIn(s.key, "jobs/"+url.PathEscape(j.Name))), words(strings.TrimSpace(j.Schedule + ": " + spoken)), words(j.Zone), words(j.Topic),
 				at(j.NextRun), at(j.LastRunAt), state(string(j.LastRunStatus)), {Actions: jobActions(s, j)},
 			})
 		}
-		return t
+		return t.selectable(s, action{Do: "run-job", Label: "Run now"}, action{Do: "enable-job", Label: "Enable"}, action{Do: "disable-job", Label: "Disable", Inputs: []input{why()}, Confirm: disabled})
 	})
 }
+
+// disabled is what becomes of a job that is disabled.
+const disabled = "What is disabled has no more runs until it is enabled."
 
 // listJobs reads the page that the address asks for.
 func (v *visit) listJobs(ctx context.Context, s *store) (pageOf[job.Info], error) {
@@ -46,7 +49,7 @@ func jobActions(s *store, j *job.Info) []action {
 	fields := []string{"store", s.key, "name", j.Name}
 	all := []action{{Do: "run-job", Label: "Run now", Fields: fields}}
 	if j.Enabled {
-		return append(all, action{Do: "disable-job", Label: "Disable", Fields: fields, Inputs: []input{why()}, Confirm: "It has no more runs until it is enabled."})
+		return append(all, action{Do: "disable-job", Label: "Disable", Fields: fields, Inputs: []input{why()}, Confirm: disabled})
 	}
 	return append(all, action{Do: "enable-job", Label: "Enable", Fields: fields})
 }

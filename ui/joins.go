@@ -51,11 +51,23 @@ func (v *visit) joinTable(s *store, list []join.Info) *table {
 	t := &table{Head: []string{"State", "Join", "Grouping key", "Steps", "Created", "Deadline"}, None: "No joins."}
 	for i := range list {
 		j := &list[i]
+		first := state(string(j.Status))
+		if j.Status == join.Pending || j.Status == join.Failed {
+			first = pick(first, "id", j.ID.String())
+		}
 		t.Rows = append(t.Rows, []cell{
-			state(string(j.Status)), {Text: j.ID.String(), Href: v.hrefIn(s.key, "joins/"+j.ID.String()), Mono: true}, words(j.GroupingKey), words(progress(j)), at(j.CreatedAt), at(j.Deadline),
+			first, {Text: j.ID.String(), Href: v.hrefIn(s.key, "joins/"+j.ID.String()), Mono: true}, words(j.GroupingKey), words(progress(j)), at(j.CreatedAt), at(j.Deadline),
 		})
 	}
-	return t
+	return t.selectable(s, joinActions()...)
+}
+
+// joinActions are what can be done to joins: to one that is pending, and to one that has failed.
+func joinActions(fields ...string) []action {
+	return []action{
+		{Do: "cancel-join", Label: "Cancel", Danger: true, Fields: fields, Inputs: []input{why()}, Confirm: "Nothing that waits for a cancelled join is sent. Its steps go on."},
+		{Do: "retry-join", Label: "Retry", Fields: fields, Inputs: []input{why()}, Confirm: "Failed steps of a join run again, and what waits for it waits for its next end."},
+	}
 }
 
 // progress is how many steps of a join have ended.
@@ -87,12 +99,14 @@ func oneJoin(v *visit) (*screen, error) {
 	if err != nil {
 		return nil, err
 	}
-	actions := []action(nil)
-	if j.Status == join.Pending {
-		actions = []action{{Do: "cancel-join", Label: "Cancel", Danger: true, Fields: []string{"store", v.key, "id", id.String()}, Inputs: []input{why()}, Confirm: "Nothing that waits for it is sent. Its steps go on."}}
-	}
-	if j.Status == join.Failed {
-		actions = []action{{Do: "retry-join", Label: "Retry", Fields: []string{"store", v.key, "id", id.String()}, Inputs: []input{why()}, Confirm: "Its failed steps run again, and what waits for it waits for its next end."}}
+	actions := joinActions("store", v.key, "id", id.String())
+	switch j.Status {
+	case join.Pending:
+		actions = actions[:1]
+	case join.Failed:
+		actions = actions[1:]
+	default:
+		actions = nil
 	}
 	done, failedSteps, open := int64(j.CompletedSteps), int64(j.FailedSteps), int64(j.ExpectedSteps-j.CompletedSteps-j.FailedSteps)
 	sc := &screen{Title: "Join " + id.String(), Filter: v.filter(field{Name: "status", Label: "Steps that are", Options: memberStates()}), Blocks: []block{

@@ -170,29 +170,37 @@ func commands(m *outbox.Info) string {
 }
 
 func messageActions(v *visit, m *outbox.Info) []action {
-	fields := []string{"store", v.key, "id", m.ID.String()}
-	switch m.Status {
-	case outbox.Failed:
-		return []action{
-			{Do: "retry", Label: "Redrive", Fields: fields},
-			{Do: "discard", Label: "Discard", Fields: fields, Danger: true, Inputs: []input{why()}, Confirm: "It counts as given up, and cannot be redriven."},
-		}
-	case outbox.Ready:
-		var all []action
-		if view.MessageStatus(m) == outbox.Retrying {
-			all = []action{{Do: "retry", Label: "Run now", Fields: fields}}
-		}
-		return append(all, []action{
-			{Do: "cancel", Label: "Cancel", Fields: fields, Danger: true, Inputs: []input{why()}, Confirm: "It is discarded, and no attempt begins."},
-			{Do: "reschedule", Label: "Change due time", Fields: fields, Inputs: []input{{Name: "in", Label: "Due in", Value: "10m", Hint: "90s, 10m, 24h"}}, Confirm: "It may be claimed from then on."},
-		}...)
+	all := actsOnMessages("store", v.key, "id", m.ID.String())
+	switch {
+	case m.Status == outbox.Failed:
+		return all[:2]
+	case view.MessageStatus(m) == outbox.Retrying:
+		all[0].Label = "Run now"
+		return slices.Delete(all, 1, 2)
+	case m.Status == outbox.Ready:
+		return all[2:]
 	}
 	return nil
+}
+
+// actsOnMessages are what can be done to messages: two things to failed ones, then two to those that wait.
+func actsOnMessages(fields ...string) []action {
+	return []action{
+		{Do: "retry", Label: "Redrive", Fields: fields},
+		{Do: "discard", Label: "Discard", Fields: fields, Danger: true, Inputs: []input{why()}, Confirm: "What is discarded counts as given up, and cannot be redriven."},
+		{Do: "cancel", Label: "Cancel", Fields: fields, Danger: true, Inputs: []input{why()}, Confirm: "What waits and is cancelled is discarded, and no attempt begins."},
+		{Do: "reschedule", Label: "Change due time", Fields: fields, Inputs: []input{dueField()}, Confirm: "What waits may be claimed from its due time on."},
+	}
 }
 
 // why asks for a reason.
 func why() input {
 	return input{Name: "reason", Label: "Reason", Hint: "for those who read the audit trail"}
+}
+
+// dueField asks for a time.
+func dueField() input {
+	return input{Name: "in", Label: "Due in", Value: "10m", Hint: "90s, 10m, 24h"}
 }
 
 // cancelMessage cancels a message that has not run.

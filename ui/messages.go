@@ -28,7 +28,13 @@ func messages(v *visit) (*screen, error) {
 	}
 	opts.NoPayload = true
 	read := func(ctx context.Context, s *store) (pageOf[outbox.Info], error) { return v.listMessages(ctx, s, opts) }
-	return listing(v, "Messages", f, read, v.messageTable)
+	return listing(v, "Messages", f, read, func(s *store, list []outbox.Info) *table {
+		t := v.messageTable(s, list)
+		if q := v.query; (opts.Status == outbox.Failed || opts.Status == outbox.Retrying) && q.Get("correlation")+q.Get("older")+q.Get("newer")+q.Get("id") == "" && v.access.Operator {
+			t.All, t.AllHref = "All that match: how many, and what to do with them", v.hrefIn(s.key, "failed", "topic", opts.Topic, "queue", opts.Queue, "error", opts.Error, "fingerprint", opts.Fingerprint)
+		}
+		return t
+	})
 }
 
 // listMessages reads the page that the address asks for, or a message by its id.
@@ -78,12 +84,16 @@ func (v *visit) messageTable(s *store, list []outbox.Info) *table {
 		if when.IsZero() {
 			when = m.NextAttemptAt
 		}
+		first := state(string(view.MessageStatus(m)))
+		if m.Status == outbox.Failed || m.Status == outbox.Ready {
+			first = pick(first, "id", m.ID.String())
+		}
 		t.Rows = append(t.Rows, []cell{
-			state(string(view.MessageStatus(m))), {Text: m.ID.String(), Href: v.hrefIn(s.key, "messages/"+m.ID.String()), Mono: true}, words(m.Topic), words(m.Queue),
+			first, {Text: m.ID.String(), Href: v.hrefIn(s.key, "messages/"+m.ID.String()), Mono: true}, words(m.Topic), words(m.Queue),
 			at(m.CreatedAt), at(when), count(int64(m.RetryCount)), words(firstLine(m.LastError)),
 		})
 	}
-	return t
+	return t.selectable(s, actsOnMessages()...)
 }
 
 // find returns a message by its id or position.

@@ -81,6 +81,7 @@ type table struct {
 	None string // shown if there are no rows
 	More string // leads to the next page
 
+	Select       *selection
 	Dense        bool   // its rows are low: many fit on a screen
 	All, AllHref string // what leads to all rows, of a table that has the first ones
 
@@ -112,6 +113,7 @@ type cell struct {
 	Number  bool // Text is to the right
 	Meter   *meter
 	Spark   *spark
+	Pick    string // what stands for its row, in a table whose rows can be selected
 	Actions []action
 }
 

@@ -95,17 +95,21 @@ func (v *visit) timerTable(s *store, list []timer.Info) *table {
 		if one.Status == timer.Fired {
 			name = cell{Text: id, Href: v.hrefIn(s.key, "messages/"+id), Mono: true}
 		}
-		var actions []action
+		first, actions := state(string(one.Status)), []action(nil)
 		if one.Status == timer.Scheduled {
-			fields := []string{"store", s.key, "id", id}
-			actions = []action{
-				{Do: "reschedule-timer", Label: "Change due time", Fields: fields, Inputs: []input{{Name: "in", Label: "Due in", Value: "10m", Hint: "90s, 10m, 24h"}}, Confirm: "It fires then."},
-				{Do: "cancel-timer", Label: "Cancel", Fields: fields, Inputs: []input{why()}, Confirm: "It does not fire.", Danger: true},
-			}
+			first, actions = pick(first, "id", id), timerActions("store", s.key, "id", id)
 		}
-		t.Rows = append(t.Rows, []cell{state(string(one.Status)), name, words(one.Key), words(one.Topic), at(one.NextAttemptAt), at(one.EndedAt), words(firstLine(one.LastError)), {Actions: actions}})
+		t.Rows = append(t.Rows, []cell{first, name, words(one.Key), words(one.Topic), at(one.NextAttemptAt), at(one.EndedAt), words(firstLine(one.LastError)), {Actions: actions}})
 	}
-	return t
+	return t.selectable(s, timerActions()...)
+}
+
+// timerActions are what can be done to a timer that is scheduled.
+func timerActions(fields ...string) []action {
+	return []action{
+		{Do: "reschedule-timer", Label: "Change due time", Fields: fields, Inputs: []input{dueField()}, Confirm: "It fires then."},
+		{Do: "cancel-timer", Label: "Cancel", Fields: fields, Inputs: []input{why()}, Confirm: "It does not fire.", Danger: true},
+	}
 }
 
 func cancelTimer(ctx context.Context, s *store, form url.Values) (string, error) {
