@@ -61,10 +61,7 @@ func resources() []resource {
 		{path: "doctor", summary: "Whether the database is in order: what the examination found.", result: health.Report{}, get: func(v *visit, s *store) (any, error) {
 			return v.redactReport(s.Admin.ExamineWith(v.Context(), access.Key{}, engine.ExamineOptions{Timeout: v.s.opts.Timeout})), nil
 		}},
-		{path: "failures", summary: "Failed messages by topic and kind of error, the most frequent first.", params: []string{"topic", "queue", "error"}, result: []acts.Failure{}, list: true, get: func(v *visit, s *store) (any, error) {
-			_, groups, err := v.failed(v.Context(), s)
-			return v.readable(groups), err
-		}},
+		{path: "failures", summary: "Messages that failed for good, and those that are retrying, by topic and kind of error, the most frequent first.", params: []string{"topic", "queue", "error", "fingerprint"}, result: []failure{}, list: true, get: apiFailures},
 		{path: "messages", summary: "Messages, newest first. 10 000 are read for a page: it may have fewer than 50, or none, and a next one.", params: []string{"status", "topic", "queue", "correlation", "error", "fingerprint", "older", "newer", "id", "after"}, result: []view.Message{}, list: true, get: apiMessages},
 		{path: "messages/{id}", summary: "A message with its failed attempts, by its id or position. The payload is there if payload=true and the caller may read it.", params: []string{"payload"}, result: view.Story{}, get: apiMessage},
 		{path: "explain/{id}", summary: "Why a message, timer, job, run, join or message of the inbox has not run.", result: admin.Explanation{}, get: func(v *visit, s *store) (any, error) {
@@ -99,14 +96,23 @@ func resources() []resource {
 		{path: "workers", summary: "The processes that work on the database.", result: []registry.Info{}, list: true, get: func(v *visit, s *store) (any, error) { return inspect.ListWorkers(v.Context(), s.db()) }},
 		{path: "pauses", summary: "What is paused.", result: []admin.Pause{}, list: true, get: func(v *visit, s *store) (any, error) { return s.Admin.Pauses(v.Context()) }},
 		{path: "limits", summary: "Limits, and how much of them is used.", result: []admin.Limit{}, list: true, get: func(v *visit, s *store) (any, error) { return s.Admin.Limits(v.Context()) }},
-		{path: "bulk", summary: "Bulk acts on failed messages that are stored, newest first.", result: []acts.Bulk{}, list: true, get: func(v *visit, s *store) (any, error) { return s.Outbox.Operator(access.Key{}).Bulks(v.Context()) }},
+		{path: "bulk", summary: "Bulk acts on failed messages that are stored, newest first.", result: []acts.Bulk{}, list: true, get: func(v *visit, s *store) (any, error) { return v.bulks(v.Context(), s) }},
 		{path: "bulk/{id}", summary: "A bulk act.", result: acts.Bulk{}, get: apiBulk},
-		{path: "bulk/{id}/stop", summary: "Stops a bulk act, and returns it. What it has not changed yet is left as it is.", params: []string{"reason"}, result: acts.Bulk{}, get: func(v *visit, s *store) (any, error) { return stopped(v.Context(), s, v.PathValue("id")) }, change: true},
+		{path: "bulk/{id}/stop", summary: "Stops a bulk act, and returns it. What it has not changed yet is left as it is.", params: []string{"reason"}, result: acts.Bulk{}, get: apiStop, change: true},
 		{path: "audit", summary: "What operators did, newest first.", params: []string{"actor", "action", "after"}, result: []audit.Entry{}, list: true, get: func(v *visit, s *store) (any, error) {
 			p, err := v.listAudit(v.Context(), s)
 			return sent(p, same), err
 		}},
 	}
+}
+
+func apiFailures(v *visit, s *store) (any, error) {
+	f, err := v.failedFilter()
+	if err != nil {
+		return nil, err
+	}
+	groups, _, err := v.failures(v.Context(), s, &f, true)
+	return groups, err
 }
 
 func withoutPayload(t *timer.Info) view.Timer {

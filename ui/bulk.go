@@ -4,29 +4,71 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/acts"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/outbox"
 )
 
 // bulkActs lists the bulk acts that are stored, the newest first.
 func bulkActs(v *visit) (*screen, error) {
 	sc := &screen{Title: "Bulk acts"}
 	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
-		list, err := s.Outbox.Operator(access.Key{}).Bulks(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return []block{{Note: "Workers work them off; one that is stored waits for a worker.", Table: bulkTable(s, list)}}, nil
+		list, err := v.bulks(ctx, s)
+		return []block{{Note: workedOff, Table: bulkTable(s, list)}}, err
 	})
 	return sc, nil
 }
 
+const workedOff = "Workers work them off; one that is stored waits for a worker."
+
+// bulks reads the acts as the visitor may read them: what they select may be by an error.
+func (v *visit) bulks(ctx context.Context, s *store) ([]acts.Bulk, error) {
+	list, err := s.Outbox.Operator(access.Key{}).Bulks(ctx)
+	for i := range list {
+		v.redactBulk(&list[i])
+	}
+	return list, err
+}
+
+func (v *visit) redactBulk(b *acts.Bulk) {
+	if f := &b.Filter; f.Error+f.Fingerprint != "" {
+		f.Error, f.Fingerprint, b.Target = v.private(f.Topic, f.Error), v.private(f.Topic, f.Fingerprint), v.private(f.Topic, b.Target)
+	}
+}
+
+// underWay shows the acts that have not ended and may change what a filter selects.
+func (v *visit) underWay(ctx context.Context, s *store, f *outbox.FailedFilter) ([]block, error) {
+	list, err := v.bulks(ctx, s)
+	differ := func(a, b string) bool { return a != "" && b != "" && a != b && a != hidden }
+	list = slices.DeleteFunc(list, func(b acts.Bulk) bool {
+		return b.Over() || differ(b.Filter.Topic, f.Topic) || differ(b.Filter.Queue, f.Queue) || differ(b.Filter.Fingerprint, f.Fingerprint)
+	})
+	if len(list) == 0 {
+		return nil, err
+	}
+	return []block{{Heading: "Under way", Note: workedOff, Live: true, Table: bulkTable(s, list)}}, err
+}
+
+// left is how long an act takes from now on: at its rate, or as fast as it was.
+func left(b *acts.Bulk) time.Duration {
+	rate := float64(b.Filter.Rate)
+	if rate == 0 && b.SteppedAt.After(b.StartedAt) {
+		rate = float64(b.Changed) / b.SteppedAt.Sub(b.StartedAt).Seconds()
+	}
+	if b.Over() || rate == 0 {
+		return 0
+	}
+	return time.Duration(float64(b.Total-b.Changed) / rate * float64(time.Second))
+}
+
 func bulkTable(s *store, list []acts.Bulk) *table {
-	t := &table{Head: []string{"State", "Act", "To what", "Done", "Of", "A second", "Who", "Why", "Since", "Last step", "Ended", ""}, None: "No bulk acts."}
+	t := &table{Head: []string{"State", "Act", "To what", "Done", "A second", "Left", "Who", "Why", "Since", "Last step", "Ended", ""}, None: "No bulk acts."}
 	for i := range list {
 		b := &list[i]
 		var actions []action
@@ -41,7 +83,7 @@ func bulkTable(s *store, list []acts.Bulk) *table {
 			rate = count(int64(b.Filter.Rate))
 		}
 		t.Rows = append(t.Rows, []cell{
-			state(string(b.Status)), words(b.Action), words(b.Target), count(b.Changed), count(b.Total), rate, words(b.Actor), words(b.Reason), at(b.StartedAt), at(b.SteppedAt), at(b.EndedAt),
+			state(string(b.Status)), words(b.Action), words(b.Target), {Meter: &meter{min(b.Changed, b.Total), b.Total}, Text: grouped(b.Changed) + " of " + grouped(b.Total), Number: true}, rate, age(left(b)), words(b.Actor), words(b.Reason), at(b.StartedAt), at(b.SteppedAt), at(b.EndedAt),
 			{Actions: actions},
 		})
 	}
@@ -61,7 +103,9 @@ func apiBulk(v *visit, s *store) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.Outbox.Operator(access.Key{}).Bulk(v.Context(), id)
+	b, err := s.Outbox.Operator(access.Key{}).Bulk(v.Context(), id)
+	v.redactBulk(&b)
+	return b, err
 }
 
 func stopped(ctx context.Context, s *store, text string) (b acts.Bulk, err error) {
@@ -70,6 +114,12 @@ func stopped(ctx context.Context, s *store, text string) (b acts.Bulk, err error
 		return b, err
 	}
 	return s.Outbox.Operator(access.Key{}).StopBulk(ctx, id)
+}
+
+func apiStop(v *visit, s *store) (any, error) {
+	b, err := stopped(v.Context(), s, v.PathValue("id"))
+	v.redactBulk(&b)
+	return b, err
 }
 
 // stopBulk stops a bulk act.

@@ -58,10 +58,7 @@ func message(v *visit) (*screen, error) {
 	if len(m.Headers) > 0 {
 		sc.Blocks = append(sc.Blocks, block{Heading: "Headers", Table: headerTable(m.Headers)})
 	}
-	if m.LastError != "" {
-		sc.Blocks = append(sc.Blocks, block{Heading: "Last error", Text: &text{Body: m.LastError}})
-	}
-	sc.Blocks = append(sc.Blocks, v.payload(m.Topic, m.Payload), block{Heading: "On the command line", Text: &text{Body: commands(m)}})
+	sc.Blocks = append(append(sc.Blocks, errorText("Last error", m.LastError)...), v.payload(m.Topic, m.Payload), block{Heading: "On the command line", Text: &text{Body: commands(m)}})
 	return sc, nil
 }
 

@@ -23,6 +23,7 @@ type screen struct {
 // block is a part of a screen: of what it has, all is shown in the order of the fields.
 type block struct {
 	Heading  string
+	Live     bool   // the page is kept up to date while it is there
 	Store    string // whose data it is, on a page about several stores
 	Note     string
 	Error    string // why it could not be read

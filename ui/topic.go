@@ -7,7 +7,6 @@ import (
 
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/health"
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -48,16 +47,16 @@ func (v *visit) subject(ctx context.Context, s *store, p *picture, w *window, on
 	if one.kind == admin.Queue {
 		filter = outbox.FailedFilter{Queue: one.name}
 	}
-	groups, err := s.Outbox.Operator(access.Key{}).Failures(ctx, filter)
+	groups, _, err := v.failures(ctx, s, &filter, one.states["retrying"] > 0)
 	if err != nil {
 		return nil, err
 	}
-	var failed int64
+	var failed, retrying int64
 	for i := range groups {
-		failed += groups[i].Count
+		failed, retrying = failed+groups[i].Count, retrying+groups[i].Retrying
 	}
 	all := []block{
-		{Findings: v.remedied(s, p, one.findings), Facts: v.standing(s, p, one), Actions: append([]action{pauseActions(s, one), setLimit(s)}, failedActions(s, &filter, failed)...)},
+		{Findings: v.remedied(s, p, one.findings), Facts: v.standing(s, p, one), Actions: append([]action{pauseActions(s, one), setLimit(s)}, failedActions(s, &filter, failed, retrying)...)},
 		{Heading: "Messages a minute", Timeline: v.timeline(w, &p.activity, &one.done, p.marks(one))},
 	}
 	limit := &all[0].Actions[1]
@@ -66,7 +65,7 @@ func (v *visit) subject(ctx context.Context, s *store, p *picture, w *window, on
 		all[0].Actions[1] = raiseLimit(s, one.limit)
 	}
 	if len(groups) > 0 {
-		all = append(all, block{Heading: "What failed for good", Table: v.failures(s, filter.Queue, v.readable(groups))})
+		all = append(all, block{Heading: "What fails", Table: v.failureTable(s, filter.Queue, groups)})
 	}
 	if one.kind == admin.Queue {
 		all = append(all, block{Heading: "Its topics", Table: v.topicTable(s, &p.activity, p.subjects(admin.Topic, one.name))})
