@@ -69,6 +69,12 @@ func TestOverviewHelps(t *testing.T) {
 		if !strings.Contains(verdict, `topic paused`) || !strings.Contains(verdict, ` since <time datetime="`) {
 			t.Errorf("the overview says no time that a script can tell: %s", verdict)
 		}
+		if !strings.Contains(verdict, `action="./do/retry"`) || !strings.Contains(verdict, "1 failed message become ready") {
+			t.Errorf("the overview does not offer to redrive what failed: %s", verdict)
+		}
+		if !strings.Contains(body, `<span class="state state-failed-for-good">failed for good</span> 1</td><td><a href="./topic?name=bad`) {
+			t.Errorf("a topic with a message that failed for good looks well: %s", text(body))
+		}
 		form := url.Values{"kind": {"topic"}, "name": {"paused" + canary}}
 		if status, answer, _ := do(t, s, http.MethodPost, "do/resume", form, nil); status != http.StatusSeeOther {
 			t.Fatalf("resume: %d %s", status, answer)

@@ -112,7 +112,7 @@ type subject struct {
 	kind     admin.Kind
 	name     string
 	level    health.Level // of the worst that health finds about it
-	state    string       // a word for that
+	state    cell         // a word for that
 	findings []health.Finding
 	states   map[string]int64 // messages
 	more     bool             // there may be more of them
@@ -217,18 +217,20 @@ func (p *picture) complete(one *subject) {
 			one.findings = append(one.findings, f)
 			if f.Level > one.level {
 				one.level = f.Level
-				one.state, _, _ = strings.Cut(f.Code, "/")
+				one.state.State, _, _ = strings.Cut(f.Code, "/")
 			}
 		}
 	}
 	switch {
-	case one.state != "":
+	case one.state.State != "":
+	case one.states["failed"] > 0: // somebody has to say what becomes of them
+		one.level, one.state = health.Warning, cell{State: "failed for good", Text: grouped(one.states["failed"])}
 	case one.pause != nil:
-		one.state = "paused"
+		one.state = state("paused")
 	case one.waiting()+one.states["in_flight"]+one.done.Done+one.done.Retried+one.done.Failed > 0:
-		one.state = "ok"
+		one.state = state("ok")
 	default:
-		one.state = "idle"
+		one.state = state("idle")
 	}
 }
 

@@ -87,7 +87,7 @@ func (v *visit) standing(s *store, p *picture, one *subject) []fact {
 		limited = limitWords(one.limit)
 	}
 	return facts(
-		"State", state(one.state), "Paused", paused, "Limit", limited,
+		"State", one.state, "Paused", paused, "Limit", limited,
 		"Waiting", counted(one.waiting(), one.more), "Oldest", one.oldest, "Running", list("in_flight", "running"), "Scheduled", list("scheduled", "scheduled"), "Retrying", list("retrying", "retrying"), "Failed", list("failed", "failed"),
 		"In /min", aMinute(one.done.enqueued, minutes), "Done /min", aMinute(one.done.Done, minutes), "Failed attempts /min", aMinute(one.done.Retried+one.done.Failed, minutes),
 		"Wait p50", within(&one.done.Waits, 0.5), "Wait p95", within(&one.done.Waits, 0.95), "Took p50", within(&one.done.Takes, 0.5), "Took p95", within(&one.done.Takes, 0.95),
@@ -133,7 +133,8 @@ func (v *visit) remedied(s *store, p *picture, found []health.Finding) []finding
 				f.Actions = append(f.Actions, action{Do: "resume", Label: "Resume " + h.Name, Fields: []string{"store", s.key, "kind", string(h.Kind), "name", h.Name}})
 			}
 		case f.Code == "failed":
-			f.Href = v.hrefIn(s.key, "failed")
+			n, _ := f.Facts.Get("count").(int64)
+			f.Href, f.Actions = v.hrefIn(s.key, "failed"), failedActions(s, &outbox.FailedFilter{}, n, 0)[:min(1, n)]
 		case topic != "":
 			f.Href = v.hrefIn(s.key, "topic", "name", topic)
 		}
