@@ -68,10 +68,9 @@ func openBounded(t *testing.T, e dbtest.Engine) *bounded {
 	return b
 }
 
-func (b *bounded) some(topic string, n int) {
-	b.t.Helper()
-	_, err := b.Outbox.EnqueueBatch(b.ctx(), slices.Repeat([]outbox.Message{messageOf(topic)}, n))
-	b.check(err)
+func (f *fixture) some(topic string, n int) {
+	f.t.Helper()
+	f.check2(f.Outbox.EnqueueBatch(f.ctx(), slices.Repeat([]outbox.Message{messageOf(topic)}, n)))
 }
 
 func (b *bounded) failAll() {

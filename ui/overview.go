@@ -46,8 +46,8 @@ func overview(v *visit) (*screen, error) {
 		return []block{
 			verdicts,
 			{Heading: "Messages a minute", Timeline: v.timeline(&w, &p.activity, all, p.marks(nil))},
-			{Heading: "Topics", Table: first(v.topicTable(s, &p.activity, topics), v.hrefIn(s.key, "topics"))},
-			{Heading: "Queues", Table: first(v.queueTable(s, queues), v.hrefIn(s.key, "topics"))},
+			{Heading: "Topics", Table: first(v.sorted(v.topicTable(s, &p.activity, topics)), v.hrefIn(s.key, "topics"))},
+			{Heading: "Queues", Table: first(v.sorted(v.queueTable(s, queues)), v.hrefIn(s.key, "topics"))},
 		}, nil
 	})
 	return sc, nil

@@ -3,10 +3,12 @@ package ui_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"html"
 	"log/slog"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -15,9 +17,12 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/postgres"
 	"github.com/bravellian/pawl/ui"
 )
 
@@ -223,4 +228,64 @@ func TestManyViewers(t *testing.T) {
 			t.Errorf("the next pages cost %d statements", n)
 		}
 	})
+}
+
+var firstLinks = regexp.MustCompile(`<tr><td>.*?<a href="[^"]*"[^>]*>([^<]*)</a>`)
+
+// D-634: columns are sorted by with links, where all rows of a table are there; the address says by which.
+func TestColumnsAreSortedBy(t *testing.T) {
+	f := openEmpty(t)
+	for i, topic := range []string{"b", "c", "a"} {
+		f.some(topic, []int{2, 1, 11}[i])
+		f.check(f.Jobs.Put(f.ctx(), job.Job{Name: topic, Topic: "report", Schedule: "@daily", Zone: []string{"Europe/Rome", "UTC", "Asia/Tokyo"}[i]}))
+	}
+	s := serve(t, ui.Of(f.Pawl), ui.Options{})
+	for path, want := range map[string]string{
+		"topics?sort=Topic": "abc", "topics?sort=-Topic": "cba", "?sort=-Waiting": "abc", "topics?sort=Waiting": "cba", "topics?sort=nothing": "bca",
+		"jobs?sort=Zone": "abc", "jobs?sort=-Zone": "cba",
+	} {
+		_, body, _ := get(t, s, path)
+		order := ""
+		for _, m := range firstLinks.FindAllStringSubmatch(part(t, body, "<tbody>", "</tbody>"), -1) {
+			order += m[1]
+		}
+		if order != want {
+			t.Errorf("%s: %s", path, order)
+		}
+	}
+	_, body, _ := get(t, s, "topics?since=6h0m0s&sort=-Waiting")
+	head := part(t, body, "<thead>", "</thead>")
+	for _, want := range []string{`aria-sort="descending"><a href="./topics?since=6h0m0s&amp;sort=Waiting">Waiting</a>`, `<th scope="col"><a href="./topics?since=6h0m0s&amp;sort=Topic">Topic</a>`, `<a href="./topics?since=6h0m0s&amp;sort=-Oldest">Oldest</a>`} {
+		if !strings.Contains(head, want) {
+			t.Errorf("no %s in %s", want, head)
+		}
+	}
+	f.some("more", 60)
+	if _, body, _ = get(t, s, "messages?sort=Topic"); strings.Contains(part(t, body, "<thead>", "</thead>"), "href") {
+		t.Error("a list of which this is one page can be sorted")
+	}
+}
+
+// D-633: stores of a fleet come in pages.
+func TestManyStores(t *testing.T) {
+	var all []fleet.Database
+	for i := range 60 {
+		all = append(all, fleet.Database{Key: fmt.Sprintf("tenant-%02d", i), URL: "postgres://u@127.0.0.1:1/none"}) // nobody listens
+	}
+	f, err := fleet.New(fleet.Static(all...), fleet.Options{Engines: map[string]fleet.Opener{"postgres": postgres.OpenURL}})
+	if err == nil {
+		err = f.Refresh(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	s := serve(t, ui.OfFleet(f), ui.Options{})
+	_, body, _ := get(t, s, "")
+	if strings.Count(body, "<tr>") != 51 || len(body) > 200_000 || !strings.Contains(body, "of 60 stores") {
+		t.Errorf("%d rows, %d bytes", strings.Count(body, "<tr>"), len(body))
+	}
+	if _, body, _ = get(t, s, linkOf(t, part(t, body, `class="more">`, "</p>"))); strings.Count(body, "<tr>") != 11 || !strings.Contains(body, ">tenant-59<") {
+		t.Errorf("then %d rows", strings.Count(body, "<tr>"))
+	}
 }

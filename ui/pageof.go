@@ -74,7 +74,10 @@ func onePage[T any](one *T, err error) (p pageOf[T], _ error) {
 
 // lead makes a table lead to the next page. One that is short because so much was read says so.
 func lead[T any](v *visit, s *store, t *table, p pageOf[T]) *table {
-	if p.next == "" {
+	switch {
+	case p.next == "" && v.query.Get("after") == "":
+		return v.sorted(t)
+	case p.next == "":
 		return t
 	}
 	t.More = v.here("store", s.key, "after", p.next)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/bravellian/pawl/health"
@@ -38,12 +39,16 @@ func stores(v *visit) (*screen, error) {
 	slices.SortStableFunc(all, func(a, b fleetstate.Store) int {
 		return cmp.Or(-cmp.Compare(b2i(a.State == fleetstate.Failing), b2i(b.State == fleetstate.Failing)), cmp.Compare(a.Key, b.Key))
 	})
-	shown := all[:min(len(all), maxStores)]
-	rows := v.askStores(shown)
+	from, to, more := v.part(&store{}, len(all), "stores")
+	rows := v.askStores(all[from:to])
 	slices.SortStableFunc(rows, func(a, b storeRow) int {
 		return cmp.Or(cmp.Compare(b.level(), a.level()), cmp.Compare(oldestOf(&b.backlog), oldestOf(&a.backlog)), cmp.Compare(a.Key, b.Key))
 	})
-	return &screen{Title: "Stores", Blocks: []block{{Verdict: fleetVerdict(rows, len(all))}, {Table: v.storeTable(rows)}}}, nil
+	t := v.storeTable(rows)
+	if t.More = more; len(rows) == len(all) {
+		v.sorted(t)
+	}
+	return &screen{Title: "Stores", Blocks: []block{{Verdict: fleetVerdict(rows, len(all))}, {Table: t}}}, nil
 }
 
 func b2i(b bool) int {
@@ -100,16 +105,16 @@ func fleetVerdict(rows []storeRow, all int) *verdictBox {
 		box.Level, box.Text = health.Warning, "It works, with warnings in "+grouped(warned)+" of "+plural(int64(all), "store")+"."
 	}
 	if all > len(rows) {
-		box.Text += " " + grouped(int64(len(rows))) + " were asked: those that the fleet finds failing, then the first by name."
+		box.Text += " " + grouped(int64(len(rows))) + " were asked, a page of them: those that the fleet finds failing come first, then the others by name."
 	}
 	return box
 }
 
 func (v *visit) storeTable(rows []storeRow) *table {
-	t := &table{Head: []string{"State", "Store", "What is wrong", "Waiting", "Oldest", "Failed", "Workers", "Where", "Fleet", "Last answer"}, None: "The fleet has no stores.", Dense: true}
+	t := &table{Head: []string{"State", "Store", "What is wrong", "Failing topics", "Schema", "Waiting", "Oldest", "Failed", "Workers", "Where", "Fleet", "Last answer"}, None: "The fleet has no stores.", Dense: true}
 	for i := range rows {
 		r := &rows[i]
-		wrong, waiting, oldest, failed, workers := cell{}, cell{Number: true}, cell{Number: true}, cell{Number: true}, cell{Number: true}
+		wrong, schema, failing, waiting, oldest, failed, workers := cell{}, cell{}, []string(nil), cell{Number: true}, cell{Number: true}, cell{Number: true}, cell{Number: true}
 		switch found := worst(r.report, r.Key); {
 		case r.err != nil:
 			wrong = words(v.problem(r.err))
@@ -119,11 +124,18 @@ func (v *visit) storeTable(rows []storeRow) *table {
 				wrong.Text += " (and " + plural(int64(n), "more finding") + ")"
 			}
 		}
+		for _, f := range r.report.Findings {
+			if topic, is := strings.CutPrefix(f.Code, "failing/"); is {
+				failing = append(failing, topic)
+			} else if f.Code == "schema" {
+				schema = state(f.Level.String())
+			}
+		}
 		if r.err == nil && r.report.Level < health.Problem {
 			waiting, oldest, failed, workers = counted(inspect.Of(r.backlog.Messages, "ready", "paused", "unhandled")), age(oldestOf(&r.backlog)), count(r.backlog.Failed), count(r.backlog.Workers)
 		}
 		t.Rows = append(t.Rows, []cell{
-			state(r.level().String()), link(r.Key, v.hrefIn(r.Key, "")), wrong, waiting, oldest, failed, workers, words(r.Where), state(string(r.State)), at(r.LastSuccess),
+			state(r.level().String()), link(r.Key, v.hrefIn(r.Key, "")), wrong, words(strings.Join(failing, ", ")), schema, waiting, oldest, failed, workers, words(r.Where), state(string(r.State)), at(r.LastSuccess),
 		})
 	}
 	return t

@@ -78,11 +78,11 @@ func aSecond(rate float64) cell {
 	case rate == 0:
 		return cell{Number: true}
 	case rate < 0.1:
-		return cell{Number: true, Text: "< 0.1"}
+		return cell{Number: true, Text: "< 0.1", order: rate}
 	case rate < 10:
-		return cell{Number: true, Text: strconv.FormatFloat(rate, 'f', 1, 64)}
+		return cell{Number: true, Text: strconv.FormatFloat(rate, 'f', 1, 64), order: rate}
 	}
-	return cell{Number: true, Text: grouped(int64(rate + 0.5))}
+	return count(int64(rate + 0.5))
 }
 
 func number64(n int64) string { return strconv.FormatInt(n, 10) }

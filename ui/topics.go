@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/url"
 	"slices"
 	"strings"
@@ -33,7 +34,7 @@ func topicsAndQueues(v *visit) (*screen, error) {
 		return []block{
 			{Heading: "Topics", Table: v.paged(s, pausable(s, v.topicTable(s, &p.activity, topics), topics), "topics")},
 			{Heading: "Queues", Table: v.paged(s, pausable(s, v.queueTable(s, queues), queues), "queues")},
-			{Heading: "Limits", Table: limitTable(s, p.limits), Actions: []action{setLimit(s, input{Name: "kind", Label: "Of", Value: "topic", Hint: "topic, queue or each"}, input{Name: "name", Label: "Name"})}},
+			{Heading: "Limits", Table: v.sorted(limitTable(s, p.limits)), Actions: []action{setLimit(s, input{Name: "kind", Label: "Of", Value: "topic", Hint: "topic, queue or each"}, input{Name: "name", Label: "Name"})}},
 		}, nil
 	})
 	return sc, nil
@@ -41,17 +42,22 @@ func topicsAndQueues(v *visit) (*screen, error) {
 
 // paged cuts a table to the page that the address asks for: its rows are in memory.
 func (v *visit) paged(s *store, t *table, which string) *table {
-	first := 0
-	if after := v.query.Get(which); after != "" && (v.key == s.key || s.key == "") {
-		_, _ = fmt.Sscan(after, &first)
-		first = min(max(first, 0), len(t.Rows))
-	}
-	rows := t.Rows[first:]
-	if len(rows) > pageSize {
-		rows, t.More = rows[:pageSize], v.here("store", s.key, which, number64(int64(first+pageSize)))
-	}
-	t.Rows = rows
+	from, to, more := v.part(s, len(t.Rows), which)
+	v.sorted(t)
+	t.Rows, t.More = t.Rows[from:to], more
 	return t
+}
+
+// part is which of n things the address asks for, and what leads to the next ones.
+func (v *visit) part(s *store, n int, which string) (from, to int, more string) {
+	if after := v.query.Get(which); after != "" && (v.key == s.key || s.key == "") {
+		_, _ = fmt.Sscan(after, &from)
+		from = min(max(from, 0), n)
+	}
+	if to = min(n, from+pageSize); to < n {
+		more = v.here("store", s.key, which, number64(int64(to)))
+	}
+	return from, to, more
 }
 
 // topicTable shows topics: whether they are well, how fast, what waits and for how long.
@@ -101,7 +107,7 @@ func (one *subject) busy() cell {
 	if slots == 0 {
 		return words("nobody serves it")
 	}
-	return cell{Meter: &meter{min(taken, slots), slots}, Text: grouped(taken) + " of " + grouped(slots), Number: true}
+	return cell{Meter: &meter{min(taken, slots), slots}, Text: grouped(taken) + " of " + grouped(slots), Number: true, order: float64(taken) / float64(slots)}
 }
 
 // known is for how many minutes of its time the activity is known.
@@ -134,9 +140,9 @@ func within(h *activity.Histogram, share float64) cell {
 		return cell{Number: true}
 	case bound == 0:
 		all := activity.Bounds()
-		return cell{Number: true, Text: "> " + short(all[len(all)-1])}
+		return cell{Number: true, Text: "> " + short(all[len(all)-1]), order: math.Inf(1)}
 	default:
-		return cell{Number: true, Text: "≤ " + short(bound)}
+		return cell{Number: true, Text: "≤ " + short(bound), order: float64(bound)}
 	}
 }
 
