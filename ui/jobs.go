@@ -3,7 +3,9 @@ package ui
 import (
 	"context"
 	"net/url"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/view"
@@ -104,29 +106,25 @@ func (v *visit) runs(s *store, name string) ([]job.Run, error) {
 
 // runStrip draws the last runs, the newest to the right: how long they took, and how they ended.
 func runStrip(runs []job.Run) *chart {
-	runs = runs[:min(len(runs), stripRuns)]
-	if len(runs) == 0 {
+	var all []bar
+	for _, r := range slices.Backward(runs[:min(len(runs), stripRuns)]) {
+		one := bar{Class: "plain", Mark: "○", N: 1, Title: string(r.Status) + ", " + r.Scheduled.UTC().Format("2006-01-02 15:04:05Z")} // 1: so that it can be seen
+		switch r.Status {
+		case job.Succeeded:
+			one.Class, one.Mark = "out", "✓"
+		case job.Failed, job.Missed:
+			one.Class, one.Mark = "bad", "■"
+		}
+		if !r.EndedAt.IsZero() && !r.StartedAt.IsZero() {
+			took := r.EndedAt.Sub(r.StartedAt)
+			one.N, one.Title = one.N+took.Milliseconds(), one.Title+", took "+short(took.Round(time.Millisecond))
+		}
+		all = append(all, one)
+	}
+	if len(all) == 0 {
 		return nil
 	}
-	kinds := map[bool]series{}
-	for _, bad := range []bool{false, true} {
-		s := series{Class: "out", Name: "succeeded or open", Values: make([]int64, len(runs)), Titles: make([]string, len(runs))}
-		if bad {
-			s.Class, s.Name = "bad", "failed or missed"
-		}
-		for i := range runs {
-			r := &runs[len(runs)-1-i]
-			if (r.Status == job.Failed || r.Status == job.Missed) == bad {
-				s.Values[i] = 1 // so that it can be seen
-				if !r.EndedAt.IsZero() && !r.StartedAt.IsZero() {
-					s.Values[i] += r.EndedAt.Sub(r.StartedAt).Milliseconds()
-				}
-				s.Titles[i] = string(r.Status) + ", " + r.Scheduled.UTC().Format("2006-01-02 15:04:05Z")
-			}
-		}
-		kinds[bad] = s
-	}
-	return bars("How long the last runs took", kinds[false], kinds[true])
+	return bars("How long the last runs took", all, legend{"out", "✓ succeeded"}, legend{"bad", "■ failed or missed"}, legend{"plain", "○ other"})
 }
 
 func (v *visit) runTable(s *store, runs []job.Run) *table {

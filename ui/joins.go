@@ -99,6 +99,10 @@ func oneJoin(v *visit) (*screen, error) {
 	if err != nil {
 		return nil, err
 	}
+	drawn, err := v.graph(v.Context(), s, j)
+	if err != nil {
+		return nil, err
+	}
 	actions := joinActions("store", v.key, "id", id.String())
 	switch j.Status {
 	case join.Pending:
@@ -108,11 +112,9 @@ func oneJoin(v *visit) (*screen, error) {
 	default:
 		actions = nil
 	}
-	done, failedSteps, open := int64(j.CompletedSteps), int64(j.FailedSteps), int64(j.ExpectedSteps-j.CompletedSteps-j.FailedSteps)
 	sc := &screen{Title: "Join " + id.String(), Filter: v.filter(field{Name: "status", Label: "Steps that are", Options: memberStates()}), Blocks: []block{
 		{Findings: explained(found), Actions: actions},
-		{Heading: "What it is", Facts: facts("State", state(string(j.Status)), "Grouping key", j.GroupingKey, "Steps", progress(j), "Created", j.CreatedAt, "Changed", j.UpdatedAt, "Deadline", j.Deadline),
-			Chart: share("Steps", part{"out", "completed", done}, part{"bad", "failed", failedSteps}, part{"plain", "open", open})},
+		{Heading: "What it is", Facts: facts("State", state(string(j.Status)), "Grouping key", j.GroupingKey, "Steps", progress(j), "Created", j.CreatedAt, "Changed", j.UpdatedAt, "Deadline", j.Deadline), Graph: drawn},
 		{Heading: "Steps", Table: lead(v, s, v.memberTable(s, j, members.rows), members)},
 	}}
 	if j.Metadata != "" && v.access.Payloads {

@@ -101,10 +101,7 @@ func TestOverviewHelps(t *testing.T) {
 // D-621: topics that fail stand before those that only wait, whatever their names, and each has a page.
 func TestMostUrgentFirst(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
-		db := e.Open(t)
-		p, err := pawl.New(db.DB, pawl.Options{Logger: quiet()})
-		f := &fixture{Pawl: p, t: t, db: db}
-		f.check(err)
+		f := openOn(t, e)
 		f.work("a-well", 20, nil)
 		f.work("z-fails", 20, errors.New("refused"))
 		f.check2(f.Outbox.Enqueue(f.ctx(), messageOf("m-waits")))

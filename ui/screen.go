@@ -34,6 +34,7 @@ type block struct {
 	Actions  []action
 	Facts    []fact
 	Chart    *chart
+	Graph    *graph
 	Timeline *timeline
 	Table    *table
 	Text     *text

@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
@@ -70,20 +71,24 @@ func (v *visit) readTimers(ctx context.Context, s *store) (p pageOf[timer.Info],
 
 // nextDay counts timers by the hour in which they are due.
 func nextDay(list []timer.Info, now time.Time) *chart {
-	s := series{Class: "in", Name: "timers", Values: make([]int64, 24), Titles: make([]string, 24)}
+	hours := make([]bar, 24)
 	for i := range list {
-		if hour := int(max(0, list[i].NextAttemptAt.Sub(now)) / time.Hour); hour < 24 {
-			s.Values[hour]++
+		if hour := int(max(0, list[i].NextAttemptAt.Sub(now)) / time.Hour); hour < len(hours) {
+			hours[hour].N++
 		}
 	}
-	for hour := range s.Titles {
-		s.Titles[hour] = plural(s.Values[hour], "timer") + " due from " + now.Add(time.Duration(hour)*time.Hour).UTC().Format("15:04Z")
+	for i := range hours {
+		h := &hours[i]
+		h.Class, h.Title = "in", plural(h.N, "timer")+" due from "+now.Add(time.Duration(i)*time.Hour).UTC().Format("15:04Z")
+		if i%6 == 0 {
+			h.Mark = strconv.Itoa(i) + " h"
+		}
 	}
 	label := "All that are due in the next day, by the hour"
 	if len(list) == timersDrawn {
 		label += ", of the next " + grouped(timersDrawn)
 	}
-	return bars(label, s)
+	return bars(label, hours, legend{"in", "timers"})
 }
 
 func (v *visit) timerTable(s *store, list []timer.Info) *table {
