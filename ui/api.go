@@ -3,7 +3,6 @@ package ui
 import (
 	"encoding/json"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/bravellian/pawl/admin"
@@ -22,7 +21,8 @@ import (
 	"github.com/bravellian/pawl/timer"
 )
 
-// resource is something that the API answers with: the same data as --json on the command line.
+// resource is something that the API answers with: the same data as --json on the command line. The test of the
+// description, which is a file, makes that of the resources and of the types that they return.
 type resource struct {
 	path    string // below /api/v1/
 	summary string
@@ -250,15 +250,7 @@ func (s *server) routes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /api/v1/stores", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, http.StatusOK, list{Items: append([]string{}, s.source.keys()...)})
 	})
-	mux.HandleFunc("GET /api/v1/openapi.json", func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, openAPI()) })
-}
-
-// parameters are the names in a path's braces.
-func parameters(path string) (names []string) {
-	for _, part := range strings.Split(path, "/") {
-		if strings.HasPrefix(part, "{") {
-			names = append(names, strings.Trim(part, "{}"))
-		}
-	}
-	return names
+	mux.HandleFunc("GET /api/v1/openapi.json", func(w http.ResponseWriter, r *http.Request) {
+		http.ServeFileFS(w, r, files, "assets/openapi.json")
+	})
 }

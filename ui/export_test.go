@@ -1,6 +1,9 @@
 package ui
 
-import "maps"
+import (
+	"encoding/json"
+	"maps"
+)
 
 // Routes are what a handler answers to, by method and path: "GET /messages/{id}".
 func Routes() (all []string) {
@@ -14,4 +17,10 @@ func Routes() (all []string) {
 		all = append(all, "POST /do/"+name)
 	}
 	return append(all, "GET /api/v1/stores", "GET /api/v1/openapi.json", "GET /assets/pawl.css")
+}
+
+// Description is that of the API, made from the resources.
+func Description() ([]byte, error) {
+	text, err := json.MarshalIndent(openAPI(), "", " ")
+	return append(text, '\n'), err
 }
