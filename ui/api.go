@@ -97,8 +97,8 @@ func resources() []resource {
 		{path: "pauses", summary: "What is paused.", result: []admin.Pause{}, list: true, get: func(v *visit, s *store) (any, error) { return s.Admin.Pauses(v.Context()) }},
 		{path: "limits", summary: "Limits, and how much of them is used.", result: []admin.Limit{}, list: true, get: func(v *visit, s *store) (any, error) { return s.Admin.Limits(v.Context()) }},
 		{path: "bulk", summary: "Bulk acts on failed messages that are stored, newest first.", result: []acts.Bulk{}, list: true, get: func(v *visit, s *store) (any, error) { return v.bulks(v.Context(), s) }},
-		{path: "bulk/{id}", summary: "A bulk act.", result: acts.Bulk{}, get: apiBulk},
-		{path: "bulk/{id}/stop", summary: "Stops a bulk act, and returns it. What it has not changed yet is left as it is.", params: []string{"reason"}, result: acts.Bulk{}, get: apiStop, change: true},
+		{path: "bulk/{id}", summary: "A bulk act.", result: acts.Bulk{}, get: func(v *visit, s *store) (any, error) { return v.bulk(s.Outbox.Operator(access.Key{}).Bulk) }},
+		{path: "bulk/{id}/stop", summary: "Stops a bulk act, and returns it. What it has not changed yet is left as it is.", params: []string{"reason"}, result: acts.Bulk{}, get: func(v *visit, s *store) (any, error) { return v.bulk(s.Outbox.Operator(access.Key{}).StopBulk) }, change: true},
 		{path: "audit", summary: "What operators did, newest first.", params: []string{"actor", "action", "after"}, result: []audit.Entry{}, list: true, get: func(v *visit, s *store) (any, error) {
 			p, err := v.listAudit(v.Context(), s)
 			return sent(p, same), err

@@ -11,7 +11,6 @@ import (
 
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/acts"
-	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -90,45 +89,21 @@ func bulkTable(s *store, list []acts.Bulk) *table {
 	return t
 }
 
-// bulkID is the id of an act that a request names.
-func bulkID(text string) (uuid.UUID, error) {
-	if id, err := uuid.Parse(text); err == nil {
-		return id, nil
-	}
-	return uuid.Nil, engine.Invalid("id", "not a UUID")
-}
-
-func apiBulk(v *visit, s *store) (any, error) {
-	id, err := bulkID(v.PathValue("id"))
+// bulk answers a request about the act that its path names.
+func (v *visit) bulk(do func(context.Context, uuid.UUID) (acts.Bulk, error)) (any, error) {
+	id, err := parsed(uuid.Parse)(v.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
-	b, err := s.Outbox.Operator(access.Key{}).Bulk(v.Context(), id)
-	v.redactBulk(&b)
-	return b, err
-}
-
-func stopped(ctx context.Context, s *store, text string) (b acts.Bulk, err error) {
-	id, err := bulkID(text)
-	if err != nil {
-		return b, err
-	}
-	return s.Outbox.Operator(access.Key{}).StopBulk(ctx, id)
-}
-
-func apiStop(v *visit, s *store) (any, error) {
-	b, err := stopped(v.Context(), s, v.PathValue("id"))
+	b, err := do(v.Context(), id)
 	v.redactBulk(&b)
 	return b, err
 }
 
 // stopBulk stops a bulk act.
-func stopBulk(ctx context.Context, s *store, form url.Values) (string, error) {
-	b, err := stopped(ctx, s, form.Get("id"))
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%s: %s", b.Status, several(b.Changed, "message", changedBy(&b))), nil
+func stopBulk(ctx context.Context, s *store, id uuid.UUID, _ url.Values) (string, error) {
+	b, err := s.Outbox.Operator(access.Key{}).StopBulk(ctx, id)
+	return string(b.Status) + ": " + several(b.Changed, "message", changedBy(&b)), err
 }
 
 // began says what became of an act that was just begun.

@@ -81,7 +81,7 @@ func (v *visit) graph(ctx context.Context, s *store, j *join.Info) (*graph, erro
 		state join.Status
 		id    outbox.MessageID // of one that is a node of its own
 	}
-	count, read := map[kind]int64{}, 0
+	kinds, read := map[kind]int64{}, 0
 	for m, err := range s.Joins.Members(ctx, j.ID, join.MembersOptions{}) {
 		if err != nil {
 			return nil, err
@@ -90,13 +90,18 @@ func (v *visit) graph(ctx context.Context, s *store, j *join.Info) (*graph, erro
 		if j.ExpectedSteps <= graphEach {
 			k.id = m.MessageID
 		}
-		count[k]++
+		if kinds[k] > 0 || len(kinds) < graphNodes {
+			kinds[k]++
+		}
 		if read++; read == graphSteps {
 			break
 		}
 	}
 	g := &graph{Label: progress(j) + " steps", State: string(j.Status)}
-	for k, n := range count {
+	if read == graphSteps || len(kinds) == graphNodes {
+		g.Label += "; drawn are up to " + grouped(graphNodes) + " kinds among the first " + grouped(int64(read))
+	}
+	for k, n := range kinds {
 		one := node{Class: "plain", Text: "○ ", Href: v.here("status", string(k.state), "after", "")}
 		switch k.state {
 		case join.Completed:
@@ -108,19 +113,12 @@ func (v *visit) graph(ctx context.Context, s *store, j *join.Info) (*graph, erro
 			one.Href = v.hrefIn(s.key, "messages/"+k.id.String())
 		}
 		one.Title = grouped(n) + " " + string(view.MemberState(j, &join.Member{Status: k.state})) + ": " + k.topic
-		one.Text += grouped(n) + " × " + k.topic
-		if utf8.RuneCountInString(one.Text) > nodeText {
+		if one.Text += grouped(n) + " × " + k.topic; utf8.RuneCountInString(one.Text) > nodeText {
 			one.Text = string([]rune(one.Text)[:nodeText]) + "…"
 		}
 		g.Nodes = append(g.Nodes, one)
 	}
 	slices.SortFunc(g.Nodes, func(a, b node) int { return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Title, b.Title)) })
-	if more := len(g.Nodes) - graphNodes; more > 0 {
-		g.Nodes, g.Label = g.Nodes[:graphNodes], g.Label+"; "+plural(int64(more), "more kind")+" not drawn"
-	}
-	if read == graphSteps && j.ExpectedSteps > read {
-		g.Label += "; the first " + grouped(graphSteps) + " are drawn"
-	}
 	for i := range g.Nodes {
 		g.Nodes[i].Y = i*nodeHeight + nodeHeight/2
 	}

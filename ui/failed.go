@@ -34,15 +34,12 @@ func failed(v *visit) (*screen, error) {
 		if err != nil {
 			return nil, err
 		}
-		var count, retrying int64
-		for i := range groups {
-			count, retrying = count+groups[i].Count, retrying+groups[i].Retrying
-			if g := &groups[i]; g.Retrying > 0 && i < pageSize {
-				if err := g.date(ctx, s); err != nil {
-					return nil, err
-				}
+		for i := range groups[:min(len(groups), pageSize)] {
+			if err := groups[i].date(ctx, s); err != nil {
+				return nil, err
 			}
 		}
+		count, retrying := sum(groups)
 		list := block{Actions: failedActions(s, &f, count, retrying), Table: v.paged(s, v.failureTable(s, f.Queue, groups), "groups")}
 		if more {
 			list.Note = "Those that are retrying were looked for among the newest " + grouped(pageRead) + " messages that wait."
@@ -59,9 +56,12 @@ func failed(v *visit) (*screen, error) {
 
 // failedFilter is what the address asks for.
 func (v *visit) failedFilter() (f outbox.FailedFilter, err error) {
-	q := v.query
-	f = outbox.FailedFilter{Topic: q.Get("topic"), Queue: q.Get("queue"), Error: q.Get("error"), Fingerprint: q.Get("fingerprint")}
-	return f, cmp.Or(v.searchable("error"), v.searchable("fingerprint"))
+	return filterOf(v.query), cmp.Or(v.searchable("error"), v.searchable("fingerprint"))
+}
+
+// filterOf is a filter of an address or a form.
+func filterOf(q url.Values) outbox.FailedFilter {
+	return outbox.FailedFilter{Topic: q.Get("topic"), Queue: q.Get("queue"), Error: q.Get("error"), Fingerprint: q.Get("fingerprint")}
 }
 
 // failure is messages of a topic whose last errors are of one kind: Count that failed for good, and others.
@@ -80,8 +80,19 @@ func (g *failure) saw(at time.Time) {
 	}
 }
 
+// sum is how many messages groups have.
+func sum(groups []failure) (count, retrying int64) {
+	for i := range groups {
+		count, retrying = count+groups[i].Count, retrying+groups[i].Retrying
+	}
+	return count, retrying
+}
+
 // date adds when messages that are retrying failed: the oldest of them and the newest.
 func (g *failure) date(ctx context.Context, s *store) error {
+	if g.Retrying == 0 {
+		return nil
+	}
 	for _, at := range []outbox.Position{g.oldest, outbox.Position(g.Position)} {
 		attempts, err := s.Outbox.Operator(access.Key{}).Attempts(ctx, at)
 		if err != nil {
@@ -236,29 +247,28 @@ func actsOnFailed(what string) []action {
 	}
 }
 
-// filterOf is what a form selects: one message, or what has failed in a way.
-func filterOf(ctx context.Context, s *store, form url.Values) (f outbox.FailedFilter, err error) {
+// toFailed makes a change to what a form selects: one message, or what has failed in a way.
+func toFailed(ctx context.Context, s *store, form url.Values, do func(context.Context, outbox.FailedFilter) (acts.Bulk, error)) (b acts.Bulk, err error) {
+	f := filterOf(form)
 	if id := form.Get("id"); id != "" {
 		m, err := find(ctx, s, id)
 		if err != nil {
-			return f, err
+			return b, err
 		}
-		return outbox.FailedFilter{IDs: []outbox.Position{m.Position}}, nil
+		return do(ctx, outbox.FailedFilter{IDs: []outbox.Position{m.Position}})
 	}
-	f = outbox.FailedFilter{Topic: form.Get("topic"), Queue: form.Get("queue"), Error: form.Get("error"), Fingerprint: form.Get("fingerprint")}
 	if f.Limit, err = limit(form); err == nil {
 		f.Rate, err = number[int](form, "rate")
 	}
-	return f, err
+	if err != nil {
+		return b, err
+	}
+	return do(ctx, f)
 }
 
 // retry makes failed messages ready again.
 func retry(ctx context.Context, s *store, form url.Values) (string, error) {
-	f, err := filterOf(ctx, s, form)
-	if err != nil {
-		return "", err
-	}
-	b, err := s.Outbox.Operator(access.Key{}).Redrive(ctx, f)
+	b, err := toFailed(ctx, s, form, s.Outbox.Operator(access.Key{}).Redrive)
 	did := began(&b)
 	if b.EndedSteps > 0 {
 		did += "; " + several(b.EndedSteps, "step", "of joins that have failed and stay failed: retry the joins")
@@ -268,10 +278,6 @@ func retry(ctx context.Context, s *store, form url.Values) (string, error) {
 
 // discard gives failed messages up.
 func discard(ctx context.Context, s *store, form url.Values) (string, error) {
-	f, err := filterOf(ctx, s, form)
-	if err != nil {
-		return "", err
-	}
-	b, err := s.Outbox.Operator(access.Key{}).Discard(ctx, f)
+	b, err := toFailed(ctx, s, form, s.Outbox.Operator(access.Key{}).Discard)
 	return began(&b), err
 }

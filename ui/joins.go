@@ -169,19 +169,11 @@ func (v *visit) memberTable(s *store, j *join.Info, members []join.Member) *tabl
 	return t
 }
 
-func cancelJoin(ctx context.Context, s *store, form url.Values) (string, error) {
-	id, err := parsed(uuid.Parse)(form.Get("id"))
-	if err != nil {
-		return "", err
-	}
+func cancelJoin(ctx context.Context, s *store, id uuid.UUID, _ url.Values) (string, error) {
 	return became(s.Joins.Cancel(ctx, id))("join", "cancelled")
 }
 
-func retryJoin(ctx context.Context, s *store, form url.Values) (string, error) {
-	id, err := parsed(uuid.Parse)(form.Get("id"))
-	if err != nil {
-		return "", err
-	}
+func retryJoin(ctx context.Context, s *store, id uuid.UUID, _ url.Values) (string, error) {
 	done, err := s.Joins.Redrive(ctx, id)
 	if errors.Is(err, join.ErrNotFailed) {
 		return became(false, nil)("join", "")

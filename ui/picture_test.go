@@ -49,7 +49,7 @@ func TestJoinIsDrawn(t *testing.T) {
 		}
 		_, body, _ = get(t, s, "joins/"+many.Join.String())
 		drawn = part(t, body, `<figure class="graph">`, "</figure>")
-		if n := strings.Count(drawn, "<a "); n != 2 || !strings.Contains(drawn, "× pay<") || !strings.Contains(drawn, "the first 1\u202f000 are drawn") || !strings.Contains(drawn, "?status=pending") {
+		if n := strings.Count(drawn, "<a "); n != 2 || !strings.Contains(drawn, "× pay<") || !strings.Contains(drawn, "among the first 1\u202f000") || !strings.Contains(drawn, "?status=pending") {
 			t.Errorf("%d nodes: %s", n, drawn)
 		}
 	})

@@ -37,7 +37,8 @@ func stores(v *visit) (*screen, error) {
 	}
 	all := v.s.source.fleet.Operator(access.Key{}).State().Stores
 	slices.SortStableFunc(all, func(a, b fleetstate.Store) int {
-		return cmp.Or(-cmp.Compare(b2i(a.State == fleetstate.Failing), b2i(b.State == fleetstate.Failing)), cmp.Compare(a.Key, b.Key))
+		rank := map[fleetstate.State]int{fleetstate.Failing: -1}
+		return cmp.Or(cmp.Compare(rank[a.State], rank[b.State]), cmp.Compare(a.Key, b.Key))
 	})
 	from, to, more := v.part(&store{}, len(all), "stores")
 	rows := v.askStores(all[from:to])
@@ -49,13 +50,6 @@ func stores(v *visit) (*screen, error) {
 		v.sorted(t)
 	}
 	return &screen{Title: "Stores", Blocks: []block{{Verdict: fleetVerdict(rows, len(all))}, {Table: t}}}, nil
-}
-
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // askStores asks stores, some side by side.

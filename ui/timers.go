@@ -117,19 +117,11 @@ func timerActions(fields ...string) []action {
 	}
 }
 
-func cancelTimer(ctx context.Context, s *store, form url.Values) (string, error) {
-	id, err := parsed(outbox.ParseMessageID)(form.Get("id"))
-	if err != nil {
-		return "", err
-	}
+func cancelTimer(ctx context.Context, s *store, id outbox.MessageID, _ url.Values) (string, error) {
 	return became(s.Timers.Cancel(ctx, id))("timer", "cancelled")
 }
 
-func rescheduleTimer(ctx context.Context, s *store, form url.Values) (string, error) {
-	id, err := parsed(outbox.ParseMessageID)(form.Get("id"))
-	if err != nil {
-		return "", err
-	}
+func rescheduleTimer(ctx context.Context, s *store, id outbox.MessageID, form url.Values) (string, error) {
 	due, err := dueIn(form.Get("in"))
 	if err != nil {
 		return "", err

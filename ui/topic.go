@@ -51,10 +51,7 @@ func (v *visit) subject(ctx context.Context, s *store, p *picture, w *window, on
 	if err != nil {
 		return nil, err
 	}
-	var failed, retrying int64
-	for i := range groups {
-		failed, retrying = failed+groups[i].Count, retrying+groups[i].Retrying
-	}
+	failed, retrying := sum(groups)
 	all := []block{
 		{Findings: v.remedied(s, p, one.findings), Facts: v.standing(s, p, one), Actions: append([]action{pauseActions(s, one), setLimit(s)}, failedActions(s, &filter, failed, retrying)...)},
 		{Heading: "Messages a minute", Timeline: v.timeline(w, &p.activity, &one.done, p.marks(one))},

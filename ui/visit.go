@@ -37,11 +37,7 @@ func (s *server) visit(r *http.Request) *visit {
 	return &visit{Request: r, s: s, access: access, query: query, base: base, key: query.Get("store"), now: time.Now()}
 }
 
-// href is a link to a page of the dashboard, with a query of pairs; those that are empty are left out.
-// The store that was chosen stays chosen.
-func (v *visit) href(path string, pairs ...string) string { return v.hrefIn(v.key, path, pairs...) }
-
-// hrefIn is href in a store.
+// hrefIn is a link to a page about a store, with a query of pairs; those that are empty are left out.
 func (v *visit) hrefIn(store, path string, pairs ...string) string {
 	q := url.Values{}
 	if store != "" {

@@ -13,15 +13,14 @@ type window struct {
 	until time.Time // zero: now
 }
 
-// ranges are the lengths of time that a page offers.
-func ranges() []struct {
+type length struct {
 	name  string
 	since time.Duration
-} {
-	return []struct {
-		name  string
-		since time.Duration
-	}{{"1 hour", time.Hour}, {"6 hours", 6 * time.Hour}, {"24 hours", 24 * time.Hour}, {"7 days", 7 * 24 * time.Hour}, {"30 days", 30 * 24 * time.Hour}}
+}
+
+// ranges are the lengths of time that a page offers.
+func ranges() []length {
+	return []length{{"1 hour", time.Hour}, {"6 hours", 6 * time.Hour}, {"24 hours", 24 * time.Hour}, {"7 days", 7 * 24 * time.Hour}, {"30 days", 30 * 24 * time.Hour}}
 }
 
 // window reads the time of the address.
