@@ -67,23 +67,20 @@ func left(b *acts.Bulk) time.Duration {
 }
 
 func bulkTable(s *store, list []acts.Bulk) *table {
-	t := &table{Head: []string{"State", "Act", "To what", "Done", "A second", "Left", "Who", "Why", "Since", "Last step", "Ended", ""}, None: "No bulk acts."}
+	t := &table{Head: []string{"State", "Act", "Done", "", "Left", "A second", "To what", "Who", "Why", "Since", "Last step", "Ended"}, None: "No bulk acts."}
 	for i := range list {
 		b := &list[i]
-		var actions []action
+		var stop []action
 		if !b.Over() {
-			actions = []action{{
-				Do: "stop-bulk", Label: "Stop", Danger: true, Fields: []string{"store", s.key, "id", b.ID.String()}, Inputs: []input{why()},
-				Confirm: "What it has not changed yet is left as it is.",
-			}}
+			stop = []action{{Do: "stop-bulk", Label: "Stop", Danger: true, Fields: []string{"store", s.key, "id", b.ID.String()}, Inputs: []input{why()}, Confirm: "What it has not changed yet is left as it is."}}
 		}
 		rate := cell{Number: true}
 		if b.Filter.Rate > 0 {
 			rate = count(int64(b.Filter.Rate))
 		}
 		t.Rows = append(t.Rows, []cell{
-			state(string(b.Status)), words(b.Action), words(b.Target), {Meter: &meter{min(b.Changed, b.Total), b.Total}, Text: grouped(b.Changed) + " of " + grouped(b.Total), Number: true}, rate, age(left(b)), words(b.Actor), words(b.Reason), at(b.StartedAt), at(b.SteppedAt), at(b.EndedAt),
-			{Actions: actions},
+			state(string(b.Status)), words(b.Action), {Meter: &meter{min(b.Changed, b.Total), b.Total}, Text: grouped(b.Changed) + " of " + grouped(b.Total), Number: true, order: float64(b.Changed)}, {Actions: stop},
+			age(left(b)), rate, words(b.Target), words(b.Actor), words(b.Reason), at(b.StartedAt), at(b.SteppedAt), at(b.EndedAt),
 		})
 	}
 	return t

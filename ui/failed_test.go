@@ -102,7 +102,7 @@ func TestActsAreUnderWay(t *testing.T) {
 		f.check2(f.Internal(access.Key{}).Sources()[0].Dispatch(f.ctx()))
 		for path, shown := range map[string]bool{"failed": true, group: true, "failed?topic=more": true, "failed?topic=mail": false, "failed?topic=more&fingerprint=other": false, "failed?queue=other": true} {
 			_, body, _ := get(t, s, path)
-			if strings.Contains(body, ">Under way</h2>") != shown || strings.Contains(body, "hx-get=") != shown || strings.Contains(text(body), "2 of 8 2 3s ") != shown {
+			if strings.Contains(body, ">Under way</h2>") != shown || strings.Contains(body, "hx-get=") != shown || strings.Contains(text(body), "2 of 8 Stop") != shown || strings.Contains(text(body), " 3s 2 failed messages") != shown {
 				t.Errorf("%s: %s", path, text(body))
 			}
 		}

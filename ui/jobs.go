@@ -124,7 +124,7 @@ func runStrip(runs []job.Run) *chart {
 	if len(all) == 0 {
 		return nil
 	}
-	return bars("How long the last runs took", all, legend{"out", "✓ succeeded"}, legend{"bad", "■ failed or missed"}, legend{"plain", "○ other"})
+	return bars("How long the last runs took", all, legend{"out", "succeeded ✓"}, legend{"bad", "failed or missed ■"}, legend{"plain", "other ○"})
 }
 
 func (v *visit) runTable(s *store, runs []job.Run) *table {
