@@ -100,21 +100,16 @@ func (v *visit) bulk(do func(context.Context, uuid.UUID) (acts.Bulk, error)) (an
 // stopBulk stops a bulk act.
 func stopBulk(ctx context.Context, s *store, id uuid.UUID, _ url.Values) (string, error) {
 	b, err := s.Outbox.Operator(access.Key{}).StopBulk(ctx, id)
-	return string(b.Status) + ": " + several(b.Changed, "message", changedBy(&b)), err
+	return string(b.Status) + ": " + plural(b.Changed, "message") + " " + changedBy[b.Action], err
 }
 
 // began says what became of an act that was just begun.
 func began(b *acts.Bulk) string {
 	if b.Over() || b.StartedAt.IsZero() {
-		return several(b.Changed, "message", changedBy(b))
+		return plural(b.Changed, "message") + " " + changedBy[b.Action]
 	}
-	return fmt.Sprintf("%s to be %s by workers, %s a second: see Bulk acts", plural(b.Total, "message"), changedBy(b), grouped(int64(b.Filter.Rate)))
+	return fmt.Sprintf("%s to be %s by workers, %s a second: see Bulk acts", plural(b.Total, "message"), changedBy[b.Action], grouped(int64(b.Filter.Rate)))
 }
 
-// changedBy says what an act makes of messages.
-func changedBy(b *acts.Bulk) string {
-	if b.Action == "discard" {
-		return "discarded"
-	}
-	return "redriven"
-}
+// changedBy has what acts make of messages.
+var changedBy = map[string]string{"redrive": "redriven", "discard": "discarded"}

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -77,9 +76,4 @@ func unbounded(w http.ResponseWriter) {
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Time{}) // not every writer has them
 	_ = control.SetWriteDeadline(time.Time{})
-}
-
-// several says how many were changed.
-func several(n int64, thing, done string) string {
-	return fmt.Sprintf("%s %s", plural(n, thing), done)
 }

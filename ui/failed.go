@@ -177,7 +177,7 @@ func (v *visit) oneFailure(ctx context.Context, s *store, f *outbox.FailedFilter
 	if err != nil {
 		return nil, err
 	}
-	attempts, err := s.Outbox.Operator(access.Key{}).Attempts(ctx, m.Position)
+	all, err := v.story(ctx, s, m)
 	if err != nil {
 		return nil, err
 	}
@@ -189,14 +189,13 @@ func (v *visit) oneFailure(ctx context.Context, s *store, f *outbox.FailedFilter
 	if err != nil {
 		return nil, err
 	}
-	v.redactMessage(m)
-	v.redactAttempts(m.Topic, attempts)
 	for i := range newest {
 		v.redactMessage(&newest[i])
 	}
 	t := v.messageTable(s, newest)
 	t.All, t.AllHref = "All of them", v.hrefIn(s.key, "messages", append(failedPairs(f), "status", string(opts.Status))...)
-	all := append(errorText("The error of the newest", m.LastError), block{Heading: "What happened to it", Table: timeLine(m, attempts)}, v.payload(m.Topic, m.Payload), block{Heading: "The newest messages", Table: t})
+	all[0].Note = "Of message " + m.ID.String() + ", the newest:"
+	all = append(all, block{Heading: "The newest messages", Table: t})
 	if v.readsAll() {
 		all = append(all, block{Heading: "On the command line", Text: &text{Body: "pawl retry --all --topic " + engine.Quoted(g.Topic) + " --fingerprint " + engine.Quoted(g.Fingerprint)}})
 	}
@@ -271,7 +270,7 @@ func retry(ctx context.Context, s *store, form url.Values) (string, error) {
 	b, err := toFailed(ctx, s, form, s.Outbox.Operator(access.Key{}).Redrive)
 	did := began(&b)
 	if b.EndedSteps > 0 {
-		did += "; " + several(b.EndedSteps, "step", "of joins that have failed and stay failed: retry the joins")
+		did += "; " + plural(b.EndedSteps, "step") + " of joins that have failed and stay failed: retry the joins"
 	}
 	return did, err
 }

@@ -178,9 +178,9 @@ func retryJoin(ctx context.Context, s *store, id uuid.UUID, _ url.Values) (strin
 	if errors.Is(err, join.ErrNotFailed) {
 		return became(false, nil)("join", "")
 	}
-	text := several(int64(done.Steps), "step", "ready again")
+	text := plural(int64(done.Steps), "step") + " ready again"
 	if done.StepsLost > 0 {
-		text += "; " + several(int64(done.StepsLost), "step", "cannot run again")
+		text += "; " + plural(int64(done.StepsLost), "step") + " cannot run again"
 	}
 	return text, err
 }

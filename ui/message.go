@@ -33,33 +33,39 @@ func message(v *visit) (*screen, error) {
 	if err != nil {
 		return nil, err
 	}
-	attempts, err := s.Outbox.Operator(access.Key{}).Attempts(v.Context(), m.Position)
-	if err != nil {
-		return nil, err
-	}
 	_, err = s.Timers.Get(v.Context(), m.ID)
 	wasTimer := err == nil
 	froms, err := s.Joins.From(v.Context(), &m.Message)
 	if err != nil {
 		return nil, err
 	}
-	v.redactMessage(m)
-	v.redactAttempts(m.Topic, attempts)
+	story, err := v.story(v.Context(), s, m)
+	if err != nil {
+		return nil, err
+	}
 	v.redactExplanation(found)
 	sc := &screen{Title: "Message " + m.ID.String()}
 	sc.Blocks = append(sc.Blocks,
 		block{Findings: explained(found), Actions: messageActions(v, m)},
 		block{Heading: "What it is", Facts: v.messageFacts(s, m, wasTimer)},
-		block{Heading: "Time line", Table: timeLine(m, attempts)},
 	)
+	sc.Blocks = append(sc.Blocks, story...)
 	if len(froms) > 0 {
 		sc.Blocks = append(sc.Blocks, block{Heading: "Joins", Table: v.joinTable(s, froms)})
 	}
 	if len(m.Headers) > 0 {
 		sc.Blocks = append(sc.Blocks, block{Heading: "Headers", Table: headerTable(m.Headers)})
 	}
-	sc.Blocks = append(append(sc.Blocks, errorText("Last error", m.LastError)...), v.payload(m.Topic, m.Payload), block{Heading: "On the command line", Text: &text{Body: commands(m)}})
+	sc.Blocks = append(sc.Blocks, block{Heading: "On the command line", Text: &text{Body: commands(m)}})
 	return sc, nil
+}
+
+// story is what happened to a message and what it says, which is redacted.
+func (v *visit) story(ctx context.Context, s *store, m *outbox.Info) ([]block, error) {
+	attempts, err := s.Outbox.Operator(access.Key{}).Attempts(ctx, m.Position)
+	v.redactMessage(m)
+	v.redactAttempts(m.Topic, attempts)
+	return append(errorText("Last error", m.LastError), block{Heading: "Time line", Table: timeLine(m, attempts)}, v.payload(m.Topic, m.Payload)), err
 }
 
 // explained are an explanation's findings, the reason first.
@@ -207,7 +213,7 @@ func cancelMessage(ctx context.Context, s *store, form url.Values) (string, erro
 		return "", err
 	}
 	n, err := s.Outbox.Cancel(ctx, form.Get("reason"), m.Position)
-	return several(n, "message", "cancelled"), err
+	return plural(n, "message") + " cancelled", err
 }
 
 // rescheduleMessage changes when a message is due.
@@ -221,5 +227,5 @@ func rescheduleMessage(ctx context.Context, s *store, form url.Values) (string, 
 		return "", err
 	}
 	n, err := s.Outbox.Reschedule(ctx, due, m.Position)
-	return several(n, "message", "rescheduled"), err
+	return plural(n, "message") + " rescheduled", err
 }

@@ -19,11 +19,7 @@ type selection struct {
 
 // pick lets a cell's row be selected, by what the fields of its own forms would be.
 func pick(c cell, fields ...string) cell {
-	q := url.Values{}
-	for _, one := range pairs(fields) {
-		q.Set(one.Name, one.Value)
-	}
-	c.Pick = q.Encode()
+	c.Pick = strings.TrimPrefix(queryOf(url.Values{}, fields...), "?")
 	return c
 }
 

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -52,14 +53,10 @@ func (v *visit) subject(ctx context.Context, s *store, p *picture, w *window, on
 		return nil, err
 	}
 	failed, retrying := sum(groups)
+	limit := cmp.Or(one.limit, &admin.Limit{Kind: one.kind, Name: one.name})
 	all := []block{
-		{Findings: v.remedied(s, p, one.findings), Facts: v.standing(s, p, one), Actions: append([]action{pauseActions(s, one), setLimit(s)}, failedActions(s, &filter, failed, retrying)...)},
+		{Findings: v.remedied(s, p, one.findings), Facts: v.standing(s, p, one), Actions: append([]action{pauseActions(s, one), setLimit(s, limit)}, failedActions(s, &filter, failed, retrying)...)},
 		{Heading: "Messages a minute", Timeline: v.timeline(w, &p.activity, &one.done, p.marks(one))},
-	}
-	limit := &all[0].Actions[1]
-	limit.Fields = append(limit.Fields, "kind", string(one.kind), "name", one.name)
-	if one.limit != nil {
-		all[0].Actions[1] = raiseLimit(s, one.limit)
 	}
 	if len(groups) > 0 {
 		all = append(all, block{Heading: "What fails", Table: v.failureTable(s, filter.Queue, groups)})
@@ -137,7 +134,7 @@ func (v *visit) remedied(s *store, p *picture, found []health.Finding) []finding
 		}
 		for j := range p.limits {
 			if l := &p.limits[j]; f.Code == "limited/"+l.Name {
-				f.Href, f.Actions = v.limited(s, l), append(f.Actions, raiseLimit(s, l))
+				f.Href, f.Actions = v.limited(s, l), append(f.Actions, setLimit(s, l))
 			}
 		}
 		f.Facts = nil // the page of problems has them: here they are between somebody and the button

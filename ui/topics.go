@@ -34,7 +34,7 @@ func topicsAndQueues(v *visit) (*screen, error) {
 		return []block{
 			{Heading: "Topics", Table: v.paged(s, pausable(s, v.topicTable(s, &p.activity, topics), topics), "topics")},
 			{Heading: "Queues", Table: v.paged(s, pausable(s, v.queueTable(s, queues), queues), "queues")},
-			{Heading: "Limits", Table: v.sorted(limitTable(s, p.limits)), Actions: []action{setLimit(s, input{Name: "kind", Label: "Of", Value: "topic", Hint: "topic, queue or each"}, input{Name: "name", Label: "Name"})}},
+			{Heading: "Limits", Table: v.sorted(limitTable(s, p.limits)), Actions: []action{setLimit(s, &admin.Limit{}, input{Name: "kind", Label: "Of", Value: "topic", Hint: "topic, queue or each"}, input{Name: "name", Label: "Name"})}},
 		}, nil
 	})
 	return sc, nil
@@ -67,7 +67,7 @@ func (v *visit) topicTable(s *store, a *inspect.Activity, all []*subject) *table
 	for _, one := range all {
 		t.Rows = append(t.Rows, []cell{
 			one.state, link(one.name, v.hrefIn(s.key, "topic", "name", one.name)), aMinute(one.done.enqueued, minutes), aMinute(one.done.Done, minutes), aMinute(one.done.Retried+one.done.Failed, minutes),
-			counted(one.waiting(), one.more), age(one.oldest), within(&one.done.Waits, 0.5), within(&one.done.Waits, 0.95), within(&one.done.Takes, 0.95), {Spark: sparkOf(&one.done)}, words(one.by.Names()),
+			counted(one.waiting(), one.more), age(one.oldest), within(&one.done.Waits, 0.5), within(&one.done.Waits, 0.95), within(&one.done.Takes, 0.95), {Spark: sparkOf(&one.done), order: float64(one.done.Done)}, words(one.by.Names()),
 		})
 	}
 	return t
@@ -79,7 +79,7 @@ func (v *visit) queueTable(s *store, all []*subject) *table {
 	for _, one := range all {
 		t.Rows = append(t.Rows, []cell{
 			one.state, link(one.name, v.hrefIn(s.key, "queue", "name", one.name)), one.busy(), counted(one.waiting(), one.more), age(one.oldest),
-			count(one.states["scheduled"]), count(one.states["retrying"]), count(one.states["failed"]), within(&one.done.Waits, 0.95), {Spark: sparkOf(&one.done)}, words(one.by.Names()),
+			count(one.states["scheduled"]), count(one.states["retrying"]), count(one.states["failed"]), within(&one.done.Waits, 0.95), {Spark: sparkOf(&one.done), order: float64(one.done.Done)}, words(one.by.Names()),
 		})
 	}
 	return t
@@ -149,11 +149,10 @@ func within(h *activity.Histogram, share float64) cell {
 // short is a duration without the zeros at its end: 5m, 30s, 200ms.
 func short(d time.Duration) string {
 	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, zero) {
+			text = text[:len(text)-2]
+		}
 	}
 	return text
 }

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -39,39 +40,27 @@ func (s *server) visit(r *http.Request) *visit {
 
 // hrefIn is a link to a page about a store, with a query of pairs; those that are empty are left out.
 func (v *visit) hrefIn(store, path string, pairs ...string) string {
-	q := url.Values{}
-	if store != "" {
-		q.Set("store", store)
-	}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		if pairs[i+1] != "" {
-			q.Set(pairs[i], pairs[i+1])
-		}
-	}
-	if len(q) == 0 {
-		return v.base + path
-	}
-	return v.base + path + "?" + q.Encode()
+	return v.base + path + queryOf(url.Values{}, append([]string{"store", store}, pairs...)...)
 }
 
 // here is the page itself with some of its query changed: pairs of which the empty ones are dropped.
 func (v *visit) here(pairs ...string) string {
-	q := url.Values{}
-	for name, values := range v.query {
-		q[name] = values
-	}
+	q := maps.Clone(v.query)
 	q.Del("did")
-	for i := 0; i+1 < len(pairs); i += 2 {
-		q.Del(pairs[i])
-		if pairs[i+1] != "" {
-			q.Set(pairs[i], pairs[i+1])
+	return v.base + strings.TrimPrefix(v.URL.EscapedPath(), "/") + queryOf(q, pairs...)
+}
+
+// queryOf is a query with some of it changed, as an address has it.
+func queryOf(q url.Values, changes ...string) string {
+	for _, one := range pairs(changes) {
+		if q.Del(one.Name); one.Value != "" {
+			q.Set(one.Name, one.Value)
 		}
 	}
-	path := v.base + strings.TrimPrefix(v.URL.EscapedPath(), "/")
 	if len(q) == 0 {
-		return path
+		return ""
 	}
-	return path + "?" + q.Encode()
+	return "?" + q.Encode()
 }
 
 // maxStores is how many stores a page about all of them shows; it says so when there are more.
