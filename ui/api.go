@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"time"
@@ -71,38 +72,23 @@ func resources() []resource {
 			}
 			return found, err
 		}},
-		{path: "joins", summary: "Joins, newest first.", params: []string{"status", "group", "after"}, result: []view.Join{}, list: true, get: apiJoins},
+		{path: "joins", summary: "Joins, newest first.", params: []string{"status", "group", "after"}, result: []view.Join{}, list: true, get: listed((*visit).listJoins, view.OfJoin)},
 		{path: "joins/{id}", summary: "A join.", result: view.Join{}, get: apiJoin},
 		{path: "joins/{id}/members", summary: "Steps of a join, without results.", params: []string{"status", "after"}, result: []view.Member{}, list: true, get: apiMembers},
-		{path: "inbox", summary: "Messages from outside.", params: []string{"status", "source", "id", "after"}, result: []view.Inbox{}, list: true, get: func(v *visit, s *store) (any, error) {
-			p, err := v.listInbox(v.Context(), s)
-			return sent(p, view.OfInbox), err
-		}},
-		{path: "timers", summary: "Timers.", params: []string{"status", "topic", "key", "id", "after"}, result: []view.Timer{}, list: true, get: func(v *visit, s *store) (any, error) {
-			p, err := v.listTimers(v.Context(), s)
-			return sent(p, withoutPayload), err
-		}},
-		{path: "jobs", summary: "Jobs by name, without payloads.", params: []string{"after"}, result: []view.Job{}, list: true, get: func(v *visit, s *store) (any, error) {
-			p, err := v.listJobs(v.Context(), s)
-			return sent(p, func(j *job.Info) view.Job { j.Payload = nil; return view.OfJob(j) }), err
-		}},
+		{path: "inbox", summary: "Messages from outside.", params: []string{"status", "source", "id", "after"}, result: []view.Inbox{}, list: true, get: listed((*visit).listInbox, view.OfInbox)},
+		{path: "timers", summary: "Timers.", params: []string{"status", "topic", "key", "id", "after"}, result: []view.Timer{}, list: true, get: listed((*visit).listTimers, withoutPayload)},
+		{path: "jobs", summary: "Jobs by name, without payloads.", params: []string{"after"}, result: []view.Job{}, list: true, get: listed((*visit).listJobs, view.OfJob)},
 		{path: "jobs/{name}/runs", summary: "The last runs of a job.", result: []job.Run{}, list: true, get: func(v *visit, s *store) (any, error) {
 			return v.runs(s, v.PathValue("name"))
 		}},
-		{path: "leases", summary: "Leases by name.", params: []string{"status", "after"}, result: []lease.Info{}, list: true, get: func(v *visit, s *store) (any, error) {
-			p, err := v.listLeases(v.Context(), s)
-			return sent(p, same), err
-		}},
+		{path: "leases", summary: "Leases by name.", params: []string{"status", "after"}, result: []lease.Info{}, list: true, get: listed((*visit).listLeases, same)},
 		{path: "workers", summary: "The processes that work on the database.", result: []registry.Info{}, list: true, get: func(v *visit, s *store) (any, error) { return inspect.ListWorkers(v.Context(), s.db()) }},
 		{path: "pauses", summary: "What is paused.", result: []admin.Pause{}, list: true, get: func(v *visit, s *store) (any, error) { return s.Admin.Pauses(v.Context()) }},
 		{path: "limits", summary: "Limits, and how much of them is used.", result: []admin.Limit{}, list: true, get: func(v *visit, s *store) (any, error) { return s.Admin.Limits(v.Context()) }},
 		{path: "bulk", summary: "Bulk acts on failed messages that are stored, newest first.", result: []acts.Bulk{}, list: true, get: func(v *visit, s *store) (any, error) { return v.bulks(v.Context(), s) }},
 		{path: "bulk/{id}", summary: "A bulk act.", result: acts.Bulk{}, get: func(v *visit, s *store) (any, error) { return v.bulk(s.Outbox.Operator(access.Key{}).Bulk) }},
 		{path: "bulk/{id}/stop", summary: "Stops a bulk act, and returns it. What it has not changed yet is left as it is.", params: []string{"reason"}, result: acts.Bulk{}, get: func(v *visit, s *store) (any, error) { return v.bulk(s.Outbox.Operator(access.Key{}).StopBulk) }, change: true},
-		{path: "audit", summary: "What operators did, newest first.", params: []string{"actor", "action", "after"}, result: []audit.Entry{}, list: true, get: func(v *visit, s *store) (any, error) {
-			p, err := v.listAudit(v.Context(), s)
-			return sent(p, same), err
-		}},
+		{path: "audit", summary: "What operators did, newest first.", params: []string{"actor", "action", "after"}, result: []audit.Entry{}, list: true, get: listed((*visit).listAudit, same)},
 	}
 }
 
@@ -175,9 +161,12 @@ func apiMessage(v *visit, s *store) (any, error) {
 	return one, nil
 }
 
-func apiJoins(v *visit, s *store) (any, error) {
-	p, err := v.listJoins(v.Context(), s)
-	return sent(p, view.OfJoin), err
+// listed answers with a page of a list.
+func listed[T, V any](read func(*visit, context.Context, *store) (pageOf[T], error), of func(*T) V) func(*visit, *store) (any, error) {
+	return func(v *visit, s *store) (any, error) {
+		p, err := read(v, v.Context(), s)
+		return sent(p, of), err
+	}
 }
 
 func apiJoin(v *visit, s *store) (any, error) {
