@@ -19,7 +19,7 @@ func bulkActs(v *visit) (*screen, error) {
 	sc := &screen{Title: "Bulk acts"}
 	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
 		list, err := v.bulks(ctx, s)
-		return []block{{Note: workedOff, Table: v.sorted(bulkTable(s, list))}}, err
+		return []block{{Note: workedOff, Table: v.paged(s, bulkTable(s, list), "acts")}}, err
 	})
 	return sc, nil
 }

@@ -127,7 +127,9 @@ func (t *table) Columns() (all []column) {
 // sorted sorts a table by the column that the address names, and lets columns be chosen. All its rows have to be there.
 func (v *visit) sorted(t *table) *table {
 	t.by = v.query.Get("sort")
-	t.sorts = func(by string) string { return v.here("sort", by, "topics", "", "queues", "", "groups", "") }
+	t.sorts = func(by string) string { // from the first page on
+		return v.here("sort", by, "topics", "", "queues", "", "groups", "", "workers", "", "acts", "", "limits", "")
+	}
 	name, down := strings.CutPrefix(t.by, "-")
 	if i := slices.Index(t.Head, name); i >= 0 && name != "" {
 		slices.SortStableFunc(t.Rows, func(a, b []cell) int {

@@ -12,7 +12,7 @@ import (
 func workers(v *visit) (*screen, error) {
 	return &screen{Title: "Workers", Blocks: v.each(func(ctx context.Context, s *store) ([]block, error) {
 		list, err := inspect.ListWorkers(ctx, s.db())
-		return []block{{Table: v.sorted(workerTable(list))}}, err
+		return []block{{Table: v.paged(s, workerTable(list), "workers")}}, err
 	})}, nil
 }
 
