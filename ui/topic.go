@@ -59,12 +59,12 @@ func (v *visit) subject(ctx context.Context, s *store, p *picture, w *window, on
 		{Heading: "Messages a minute", Timeline: v.timeline(w, &p.activity, &one.done, p.marks(one))},
 	}
 	if len(groups) > 0 {
-		all = append(all, block{Heading: "What fails", Table: v.failureTable(s, filter.Queue, groups)})
+		all = append(all, block{Heading: "What fails", Table: v.paged(s, v.failureTable(s, filter.Queue, groups), "groups")})
 	}
 	if one.kind == admin.Queue {
-		all = append(all, block{Heading: "Its topics", Table: v.topicTable(s, &p.activity, p.subjects(admin.Topic, one.name))})
+		all = append(all, block{Heading: "Its topics", Table: v.paged(s, v.topicTable(s, &p.activity, p.subjects(admin.Topic, one.name)), "topics")})
 	}
-	return append(all, block{Heading: "Who works on it", Table: workerTable(one.by)}), nil
+	return append(all, block{Heading: "Who works on it", Table: v.paged(s, workerTable(one.by), "workers")}), nil
 }
 
 // standing are the figures of a topic or queue.
