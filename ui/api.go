@@ -1,9 +1,9 @@
 package ui
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/bravellian/pawl/admin"
@@ -22,7 +22,8 @@ import (
 	"github.com/bravellian/pawl/timer"
 )
 
-// resource is something that the API answers with: the same data as --json on the command line.
+// resource is something that the API answers with: the same data as --json on the command line. The test of the
+// description, which is a file, makes that of the resources and of the types that they return.
 type resource struct {
 	path    string // below /api/v1/
 	summary string
@@ -61,10 +62,7 @@ func resources() []resource {
 		{path: "doctor", summary: "Whether the database is in order: what the examination found.", result: health.Report{}, get: func(v *visit, s *store) (any, error) {
 			return v.redactReport(s.Admin.ExamineWith(v.Context(), access.Key{}, engine.ExamineOptions{Timeout: v.s.opts.Timeout})), nil
 		}},
-		{path: "failures", summary: "Failed messages by topic and kind of error, the most frequent first.", params: []string{"topic", "queue", "error"}, result: []acts.Failure{}, list: true, get: func(v *visit, s *store) (any, error) {
-			_, groups, err := v.failed(v.Context(), s)
-			return v.readable(groups), err
-		}},
+		{path: "failures", summary: "Messages that failed for good, and those that are retrying, by topic and kind of error, the most frequent first.", params: []string{"topic", "queue", "error", "fingerprint"}, result: []failure{}, list: true, get: apiFailures},
 		{path: "messages", summary: "Messages, newest first. 10 000 are read for a page: it may have fewer than 50, or none, and a next one.", params: []string{"status", "topic", "queue", "correlation", "error", "fingerprint", "older", "newer", "id", "after"}, result: []view.Message{}, list: true, get: apiMessages},
 		{path: "messages/{id}", summary: "A message with its failed attempts, by its id or position. The payload is there if payload=true and the caller may read it.", params: []string{"payload"}, result: view.Story{}, get: apiMessage},
 		{path: "explain/{id}", summary: "Why a message, timer, job, run, join or message of the inbox has not run.", result: admin.Explanation{}, get: func(v *visit, s *store) (any, error) {
@@ -74,39 +72,33 @@ func resources() []resource {
 			}
 			return found, err
 		}},
-		{path: "joins", summary: "Joins, newest first.", params: []string{"status", "group", "after"}, result: []view.Join{}, list: true, get: apiJoins},
+		{path: "joins", summary: "Joins, newest first.", params: []string{"status", "group", "after"}, result: []view.Join{}, list: true, get: listed((*visit).listJoins, view.OfJoin)},
 		{path: "joins/{id}", summary: "A join.", result: view.Join{}, get: apiJoin},
 		{path: "joins/{id}/members", summary: "Steps of a join, without results.", params: []string{"status", "after"}, result: []view.Member{}, list: true, get: apiMembers},
-		{path: "inbox", summary: "Messages from outside.", params: []string{"status", "source", "id", "after"}, result: []view.Inbox{}, list: true, get: func(v *visit, s *store) (any, error) {
-			p, err := v.listInbox(v.Context(), s)
-			return sent(p, view.OfInbox), err
-		}},
-		{path: "timers", summary: "Timers.", params: []string{"status", "topic", "key", "id", "after"}, result: []view.Timer{}, list: true, get: func(v *visit, s *store) (any, error) {
-			p, err := v.listTimers(v.Context(), s)
-			return sent(p, withoutPayload), err
-		}},
-		{path: "jobs", summary: "Jobs by name, without payloads.", params: []string{"after"}, result: []view.Job{}, list: true, get: func(v *visit, s *store) (any, error) {
-			p, err := v.listJobs(v.Context(), s)
-			return sent(p, func(j *job.Info) view.Job { j.Payload = nil; return view.OfJob(j) }), err
-		}},
+		{path: "inbox", summary: "Messages from outside.", params: []string{"status", "source", "id", "after"}, result: []view.Inbox{}, list: true, get: listed((*visit).listInbox, view.OfInbox)},
+		{path: "timers", summary: "Timers.", params: []string{"status", "topic", "key", "id", "after"}, result: []view.Timer{}, list: true, get: listed((*visit).listTimers, withoutPayload)},
+		{path: "jobs", summary: "Jobs by name, without payloads.", params: []string{"after"}, result: []view.Job{}, list: true, get: listed((*visit).listJobs, view.OfJob)},
 		{path: "jobs/{name}/runs", summary: "The last runs of a job.", result: []job.Run{}, list: true, get: func(v *visit, s *store) (any, error) {
 			return v.runs(s, v.PathValue("name"))
 		}},
-		{path: "leases", summary: "Leases by name.", params: []string{"status", "after"}, result: []lease.Info{}, list: true, get: func(v *visit, s *store) (any, error) {
-			p, err := v.listLeases(v.Context(), s)
-			return sent(p, same), err
-		}},
+		{path: "leases", summary: "Leases by name.", params: []string{"status", "after"}, result: []lease.Info{}, list: true, get: listed((*visit).listLeases, same)},
 		{path: "workers", summary: "The processes that work on the database.", result: []registry.Info{}, list: true, get: func(v *visit, s *store) (any, error) { return inspect.ListWorkers(v.Context(), s.db()) }},
 		{path: "pauses", summary: "What is paused.", result: []admin.Pause{}, list: true, get: func(v *visit, s *store) (any, error) { return s.Admin.Pauses(v.Context()) }},
 		{path: "limits", summary: "Limits, and how much of them is used.", result: []admin.Limit{}, list: true, get: func(v *visit, s *store) (any, error) { return s.Admin.Limits(v.Context()) }},
-		{path: "bulk", summary: "Bulk acts on failed messages that are stored, newest first.", result: []acts.Bulk{}, list: true, get: func(v *visit, s *store) (any, error) { return s.Outbox.Operator(access.Key{}).Bulks(v.Context()) }},
-		{path: "bulk/{id}", summary: "A bulk act.", result: acts.Bulk{}, get: apiBulk},
-		{path: "bulk/{id}/stop", summary: "Stops a bulk act, and returns it. What it has not changed yet is left as it is.", params: []string{"reason"}, result: acts.Bulk{}, get: func(v *visit, s *store) (any, error) { return stopped(v.Context(), s, v.PathValue("id")) }, change: true},
-		{path: "audit", summary: "What operators did, newest first.", params: []string{"actor", "action", "after"}, result: []audit.Entry{}, list: true, get: func(v *visit, s *store) (any, error) {
-			p, err := v.listAudit(v.Context(), s)
-			return sent(p, same), err
-		}},
+		{path: "bulk", summary: "Bulk acts on failed messages that are stored, newest first.", result: []acts.Bulk{}, list: true, get: func(v *visit, s *store) (any, error) { return v.bulks(v.Context(), s) }},
+		{path: "bulk/{id}", summary: "A bulk act.", result: acts.Bulk{}, get: func(v *visit, s *store) (any, error) { return v.bulk(s.Outbox.Operator(access.Key{}).Bulk) }},
+		{path: "bulk/{id}/stop", summary: "Stops a bulk act, and returns it. What it has not changed yet is left as it is.", params: []string{"reason"}, result: acts.Bulk{}, get: func(v *visit, s *store) (any, error) { return v.bulk(s.Outbox.Operator(access.Key{}).StopBulk) }, change: true},
+		{path: "audit", summary: "What operators did, newest first.", params: []string{"actor", "action", "after"}, result: []audit.Entry{}, list: true, get: listed((*visit).listAudit, same)},
 	}
+}
+
+func apiFailures(v *visit, s *store) (any, error) {
+	f, err := v.failedFilter()
+	if err != nil {
+		return nil, err
+	}
+	groups, _, err := v.failures(v.Context(), s, &f, true)
+	return groups, err
 }
 
 func withoutPayload(t *timer.Info) view.Timer {
@@ -169,9 +161,12 @@ func apiMessage(v *visit, s *store) (any, error) {
 	return one, nil
 }
 
-func apiJoins(v *visit, s *store) (any, error) {
-	p, err := v.listJoins(v.Context(), s)
-	return sent(p, view.OfJoin), err
+// listed answers with a page of a list.
+func listed[T, V any](read func(*visit, context.Context, *store) (pageOf[T], error), of func(*T) V) func(*visit, *store) (any, error) {
+	return func(v *visit, s *store) (any, error) {
+		p, err := read(v, v.Context(), s)
+		return sent(p, of), err
+	}
 }
 
 func apiJoin(v *visit, s *store) (any, error) {
@@ -244,15 +239,7 @@ func (s *server) routes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /api/v1/stores", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, http.StatusOK, list{Items: append([]string{}, s.source.keys()...)})
 	})
-	mux.HandleFunc("GET /api/v1/openapi.json", func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, openAPI()) })
-}
-
-// parameters are the names in a path's braces.
-func parameters(path string) (names []string) {
-	for _, part := range strings.Split(path, "/") {
-		if strings.HasPrefix(part, "{") {
-			names = append(names, strings.Trim(part, "{}"))
-		}
-	}
-	return names
+	mux.HandleFunc("GET /api/v1/openapi.json", func(w http.ResponseWriter, r *http.Request) {
+		http.ServeFileFS(w, r, files, "assets/openapi.json")
+	})
 }

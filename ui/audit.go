@@ -12,23 +12,14 @@ import (
 
 // auditTrail lists what operators did, newest first.
 func auditTrail(v *visit) (*screen, error) {
-	q := v.query
-	sc := &screen{Title: "Audit", Filter: &filter{Fields: []field{
-		{Name: "actor", Label: "Who", Value: q.Get("actor")}, {Name: "action", Label: "What", Value: q.Get("action")},
-	}, Keep: []string{"store", v.key}}}
-	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
-		p, err := v.listAudit(ctx, s)
-		if err != nil {
-			return nil, err
-		}
+	return listing(v, "Audit", v.filter(field{Name: "actor", Label: "Who"}, field{Name: "action", Label: "What"}), v.listAudit, func(_ *store, list []audit.Entry) *table {
 		t := &table{Head: []string{"When", "Who", "What", "To what", "How many", "Why"}, None: "Nobody changed anything."}
-		for i := range p.rows {
-			e := &p.rows[i]
+		for i := range list {
+			e := &list[i]
 			t.Rows = append(t.Rows, []cell{at(e.At), words(who(e)), words(e.Action), words(e.Target), count(e.Count), words(e.Reason)})
 		}
-		return []block{{Table: lead(v, s, t, p)}}, nil
+		return t
 	})
-	return sc, nil
 }
 
 // who is who was named and, where it is another, who the database knows.

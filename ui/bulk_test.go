@@ -76,15 +76,19 @@ func TestBulkActs(t *testing.T) {
 	})
 }
 
+var errNo = errors.New("no")
+
 // fails stores a message of a topic that has failed.
-func (f *fixture) fails(topic string) {
+func (f *fixture) fails(topic string) { f.failsWith(topic, errNo) }
+
+func (f *fixture) failsWith(topic string, failure error) {
 	f.t.Helper()
 	_, err := f.Outbox.Enqueue(f.ctx(), outbox.Message{Topic: topic, Queue: topic})
 	f.check(err)
 	owner := outbox.NewOwnerToken()
 	claimed, err := f.Outbox.WorkQueue(topic).Claim(f.ctx(), owner, time.Minute, 1)
 	f.check(err)
-	_, err = f.Outbox.WorkQueue("").Fail(f.ctx(), owner, errors.New("no"), claimed[0].Position)
+	_, err = f.Outbox.WorkQueue("").Fail(f.ctx(), owner, failure, claimed[0].Position)
 	f.check(err)
 }
 

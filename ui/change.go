@@ -2,7 +2,6 @@ package ui
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -17,8 +16,8 @@ type change func(ctx context.Context, s *store, form url.Values) (string, error)
 // readOnly is the answer to those who may not change anything.
 const readOnly = "forbidden: your access is read-only"
 
-// maxForm bounds what a form may send.
-const maxForm = 64 << 10
+// maxForm bounds what a form may send: a page of rows with the longest names that there are.
+const maxForm = 1 << 20
 
 // act makes a change and leads back to the page that it was made on. Who made it is in the audit
 // trail and in the log.
@@ -46,7 +45,7 @@ func (s *server) act(w http.ResponseWriter, r *http.Request) {
 	st, err := v.s.source.open(ctx, v.key)
 	did := ""
 	if err == nil {
-		did, err = do(ctx, st, r.PostForm)
+		did, err = toSelected(ctx, st, r.PostForm, do)
 	}
 	s.pictures.forget()
 	if err != nil {
@@ -77,9 +76,4 @@ func unbounded(w http.ResponseWriter) {
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Time{}) // not every writer has them
 	_ = control.SetWriteDeadline(time.Time{})
-}
-
-// several says how many were changed.
-func several(n int64, thing, done string) string {
-	return fmt.Sprintf("%s %s", plural(n, thing), done)
 }

@@ -135,7 +135,7 @@ func TestChangesRefused(t *testing.T) {
 			t.Errorf("%s: %d %s", action, status, body)
 		}
 	}
-	if status, _, _ := do(t, s, http.MethodPost, "do/retry", url.Values{"x": {strings.Repeat("y", 100_000)}}, nil); status != http.StatusBadRequest {
+	if status, _, _ := do(t, s, http.MethodPost, "do/retry", url.Values{"x": {strings.Repeat("y", 2_000_000)}}, nil); status != http.StatusBadRequest {
 		t.Errorf("a form that is too large: %d", status)
 	}
 }

@@ -1,6 +1,16 @@
 package ui
 
-import "math"
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/bravellian/pawl/internal/view"
+	"github.com/bravellian/pawl/join"
+	"github.com/bravellian/pawl/outbox"
+)
 
 // chart is bars side by side, drawn by the server.
 type chart struct {
@@ -10,76 +20,109 @@ type chart struct {
 	Legend        []legend
 }
 
+// bar is a value of a chart, with a mark below it that says what its color does.
 type bar struct {
-	Class               string
+	Class, Title, Mark  string
+	N                   int64
 	X, Y, Width, Height float64
-	Title               string
 }
 
 type legend struct{ Class, Text string }
-
-// series is one colour of a chart: a value for each step.
-type series struct {
-	Class, Name string
-	Values      []int64
-	Titles      []string
-}
 
 const (
 	chartWidth  = 600
 	chartHeight = 80
 )
 
-// bars draws series with as many steps each, the bars of a step side by side.
-func bars(label string, all ...series) *chart {
-	c := &chart{Label: label, Width: chartWidth, Height: chartHeight}
+// bars draws values.
+func bars(label string, all []bar, legends ...legend) *chart {
 	var most int64 = 1
-	for _, s := range all {
-		for _, n := range s.Values {
-			most = max(most, n)
-		}
-		c.Legend = append(c.Legend, legend{s.Class, s.Name})
+	for i := range all {
+		most = max(most, all[i].N)
 	}
-	for i, s := range all {
-		step := chartWidth / float64(len(s.Values))
-		width := step * 0.9 / float64(len(all))
-		for k, n := range s.Values {
-			if n <= 0 {
-				continue
-			}
-			height := math.Max(1, float64(n)/float64(most)*chartHeight)
-			c.Bars = append(c.Bars, bar{
-				s.Class, round(float64(k)*step + float64(i)*width), round(chartHeight - height), round(width), round(height), s.Titles[k],
-			})
+	width := chartWidth / float64(len(all))
+	for i := range all {
+		b := &all[i]
+		b.X, b.Width, b.Height = round(float64(i)*width), round(width*0.9), round(float64(b.N)/float64(most)*chartHeight)
+		if b.N > 0 {
+			b.Height = max(b.Height, 1)
 		}
+		b.Y = chartHeight - b.Height
 	}
-	return c
+	return &chart{label, chartWidth, chartHeight, all, legends}
 }
 
 func round(x float64) float64 { return math.Round(x*100) / 100 }
 
-// part is a share of a whole.
-type part struct {
-	class, name string
-	n           int64
+// graph is a join and its steps: each of few is a node, of many those of a topic in a state are one.
+type graph struct {
+	Label, State   string
+	Height, Middle int
+	Nodes          []node
 }
 
-// share draws parts of a whole as one bar.
-func share(label string, parts ...part) *chart {
-	c := &chart{Label: label, Width: chartWidth, Height: 16}
-	var all int64
-	for _, p := range parts {
-		all += p.n
+type node struct {
+	Class, Text, Title, Href string
+	Y                        int
+}
+
+const (
+	graphSteps = 1000 // are read for a graph
+	graphNodes = 24   // are drawn
+	graphEach  = 12   // steps are nodes of their own
+	nodeHeight = 30
+	nodeText   = 34 // characters
+)
+
+// graph draws a join.
+func (v *visit) graph(ctx context.Context, s *store, j *join.Info) (*graph, error) {
+	type kind struct {
+		topic string
+		state join.Status
+		id    outbox.MessageID // of one that is a node of its own
 	}
-	x := 0.0
-	for _, p := range parts {
-		width := float64(p.n) / float64(max(all, 1)) * chartWidth
-		title := grouped(p.n) + " " + p.name
-		if p.n > 0 {
-			c.Bars = append(c.Bars, bar{p.class, round(x), 0, round(width), 16, title})
+	kinds, read := map[kind]int64{}, 0
+	for m, err := range s.Joins.Members(ctx, j.ID, join.MembersOptions{}) {
+		if err != nil {
+			return nil, err
 		}
-		c.Legend = append(c.Legend, legend{p.class, title})
-		x += width
+		k := kind{topic: m.Topic, state: m.Status}
+		if j.ExpectedSteps <= graphEach {
+			k.id = m.MessageID
+		}
+		if kinds[k] > 0 || len(kinds) < graphNodes {
+			kinds[k]++
+		}
+		if read++; read == graphSteps {
+			break
+		}
 	}
-	return c
+	g := &graph{Label: progress(j) + " steps", State: string(j.Status)}
+	if read == graphSteps || len(kinds) == graphNodes {
+		g.Label += "; drawn are up to " + grouped(graphNodes) + " kinds among the first " + grouped(int64(read))
+	}
+	for k, n := range kinds {
+		one := node{Class: "plain", Text: "○ ", Href: v.here("status", string(k.state), "after", "")}
+		switch k.state {
+		case join.Completed:
+			one.Class, one.Text = "out", "✓ "
+		case join.Failed:
+			one.Class, one.Text = "bad", "■ "
+		}
+		if j.ExpectedSteps <= graphEach {
+			one.Href = v.hrefIn(s.key, "messages/"+k.id.String())
+		}
+		one.Title = grouped(n) + " " + string(view.MemberState(j, &join.Member{Status: k.state})) + ": " + k.topic
+		if one.Text += grouped(n) + " × " + k.topic; utf8.RuneCountInString(one.Text) > nodeText {
+			one.Text = string([]rune(one.Text)[:nodeText]) + "…"
+		}
+		g.Nodes = append(g.Nodes, one)
+	}
+	slices.SortFunc(g.Nodes, func(a, b node) int { return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Title, b.Title)) })
+	for i := range g.Nodes {
+		g.Nodes[i].Y = i*nodeHeight + nodeHeight/2
+	}
+	g.Height = max(len(g.Nodes), 1) * nodeHeight
+	g.Middle = g.Height / 2
+	return g, nil
 }

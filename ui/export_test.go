@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"encoding/json"
 	"maps"
 
 	"golang.org/x/crypto/bcrypt"
@@ -24,4 +25,10 @@ func Routes() (all []string) {
 		all = append(all, "POST /do/"+name)
 	}
 	return append(all, "GET /api/v1/stores", "GET /api/v1/openapi.json", "GET /assets/pawl.css")
+}
+
+// Description is that of the API, made from the resources.
+func Description() ([]byte, error) {
+	text, err := json.MarshalIndent(openAPI(), "", " ")
+	return append(text, '\n'), err
 }

@@ -4,141 +4,279 @@ import (
 	"cmp"
 	"context"
 	"net/url"
+	"regexp"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/acts"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/fingerprint"
 	"github.com/bravellian/pawl/outbox"
 )
 
-// failed groups failed messages by topic and the fingerprint of their error.
+// failed groups messages that failed for good, and those that are retrying, by topic and the fingerprint of
+// their last error. Of a group that the address names it shows all that is known. It reads much, and so is
+// kept up to date only while an act is under way.
 func failed(v *visit) (*screen, error) {
-	sc := &screen{Title: "Failed", Still: true, Filter: &filter{Fields: []field{
-		{Name: "topic", Label: "Topic", Value: v.query.Get("topic")},
-		{Name: "queue", Label: "Queue", Value: v.query.Get("queue")},
-		{Name: "error", Label: "Error contains", Value: v.query.Get("error")},
-	}, Keep: []string{"store", v.key}}}
+	f, err := v.failedFilter()
+	if err != nil {
+		return nil, err
+	}
+	sc := &screen{Title: "Failed", Filter: v.filter(field{Name: "topic", Label: "Topic"}, field{Name: "queue", Label: "Queue"}, field{Name: "error", Label: "Error contains"}, field{Name: "fingerprint", Label: "Error like"})}
 	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
-		f, groups, err := v.failed(ctx, s)
+		groups, more, err := v.failures(ctx, s, &f, true)
 		if err != nil {
 			return nil, err
 		}
-		var found int64
-		for i := range groups {
-			found += groups[i].Count
+		all, err := v.underWay(ctx, s, &f)
+		if err != nil {
+			return nil, err
 		}
-		return []block{{Actions: failedActions(s, &f, found), Table: v.failures(s, f.Queue, v.readable(groups))}}, nil
+		for i := range groups[:min(len(groups), pageSize)] {
+			if err := groups[i].date(ctx, s); err != nil {
+				return nil, err
+			}
+		}
+		count, retrying := sum(groups)
+		list := block{Actions: failedActions(s, &f, count, retrying), Table: v.paged(s, v.failureTable(s, f.Queue, groups), "groups")}
+		if more {
+			list.Note = "Those that are retrying were looked for among the newest " + grouped(pageRead) + " messages that wait."
+		}
+		if all = append(all, list); f.Fingerprint == "" || len(groups) != 1 {
+			return all, nil
+		}
+		one, err := v.oneFailure(ctx, s, &f, &groups[0])
+		return append(all, one...), err
 	})
+	sc.Still = !slices.ContainsFunc(sc.Blocks, func(b block) bool { return b.Live })
 	return sc, nil
 }
 
-// failed reads the groups that the address asks for.
-func (v *visit) failed(ctx context.Context, s *store) (f outbox.FailedFilter, groups []acts.Failure, err error) {
-	if err := v.searchable("error"); err != nil {
-		return f, nil, err
-	}
-	f = outbox.FailedFilter{Topic: v.query.Get("topic"), Queue: v.query.Get("queue"), Error: v.query.Get("error")}
-	groups, err = s.Outbox.Operator(access.Key{}).Failures(ctx, f)
-	return f, groups, err
+// failedFilter is what the address asks for.
+func (v *visit) failedFilter() (f outbox.FailedFilter, err error) {
+	return filterOf(v.query), cmp.Or(v.searchable("error"), v.searchable("fingerprint"))
 }
 
-// readable returns the groups as the visitor may read them: those that look alike are one.
-func (v *visit) readable(groups []acts.Failure) (all []acts.Failure) {
-	if v.readsAll() {
-		return groups
+// filterOf is a filter of an address or a form.
+func filterOf(q url.Values) outbox.FailedFilter {
+	return outbox.FailedFilter{Topic: q.Get("topic"), Queue: q.Get("queue"), Error: q.Get("error"), Fingerprint: q.Get("fingerprint")}
+}
+
+// failure is messages of a topic whose last errors are of one kind: Count that failed for good, and others.
+type failure struct {
+	acts.Failure
+	Retrying int64           `json:"retrying,omitempty"`
+	oldest   outbox.Position // of those that are retrying
+}
+
+func (g *failure) saw(at time.Time) {
+	if g.FirstAt.IsZero() || at.Before(g.FirstAt) {
+		g.FirstAt = at
 	}
-	for _, g := range groups {
-		g.Fingerprint, g.Error = "", v.private(g.Topic, g.Fingerprint)
-		i := slices.IndexFunc(all, func(o acts.Failure) bool { return o.Topic == g.Topic && o.Error == g.Error })
-		if i < 0 {
-			all = append(all, g)
-			continue
+	if at.After(g.LastAt) {
+		g.LastAt = at
+	}
+}
+
+// sum is how many messages groups have.
+func sum(groups []failure) (count, retrying int64) {
+	for i := range groups {
+		count, retrying = count+groups[i].Count, retrying+groups[i].Retrying
+	}
+	return count, retrying
+}
+
+// date adds when messages that are retrying failed: the oldest of them and the newest.
+func (g *failure) date(ctx context.Context, s *store) error {
+	if g.Retrying == 0 {
+		return nil
+	}
+	for _, at := range []outbox.Position{g.oldest, outbox.Position(g.Position)} {
+		attempts, err := s.Outbox.Operator(access.Key{}).Attempts(ctx, at)
+		if err != nil {
+			return err
 		}
-		o := &all[i]
-		o.Count += g.Count
-		if g.FirstAt.Before(o.FirstAt) {
-			o.FirstAt = g.FirstAt
+		for i := range attempts {
+			g.saw(attempts[i].EndedAt)
 		}
-		if g.LastAt.After(o.LastAt) {
-			o.LastAt = g.LastAt
+	}
+	return nil
+}
+
+// failures reads groups as the visitor may read them, the largest first: those that look alike are one. more
+// means that some may be retrying that are not among them.
+func (v *visit) failures(ctx context.Context, s *store, f *outbox.FailedFilter, retrying bool) (all []failure, more bool, err error) {
+	found, err := s.Outbox.Operator(access.Key{}).Failures(ctx, *f)
+	if err != nil {
+		return nil, false, err
+	}
+	at := map[[3]string]int{}
+	group := func(g acts.Failure) *failure {
+		key := [3]string{g.Topic, g.Fingerprint}
+		if !v.readsAll() {
+			g.Fingerprint, g.Error = "", v.private(g.Topic, g.Fingerprint)
+			key = [3]string{g.Topic, "", g.Error}
 		}
+		i, known := at[key]
+		if !known {
+			i, at[key] = len(all), len(all)
+			all = append(all, failure{Failure: g})
+			all[i].Count = 0
+		}
+		return &all[i]
+	}
+	for _, g := range found {
+		one := group(g)
+		one.Count += g.Count
+		one.saw(g.FirstAt)
+		one.saw(g.LastAt)
+	}
+	if retrying {
+		opts := outbox.ListOptions{Status: outbox.Retrying, Topic: f.Topic, Queue: f.Queue, Error: f.Error, Fingerprint: f.Fingerprint, NoPayload: true}
+		waiting, next, err := s.Outbox.Operator(access.Key{}).ListSome(ctx, opts, pageRead, pageRead)
+		if err != nil {
+			return nil, false, err
+		}
+		for i := range waiting {
+			m := &waiting[i]
+			one := group(acts.Failure{Topic: m.Topic, Fingerprint: fingerprint.Of(m.LastError), Error: m.LastError, Position: int64(m.Position)})
+			one.Retrying++
+			one.oldest = m.Position
+		}
+		more = next != 0
+	}
+	slices.SortStableFunc(all, func(a, b failure) int { return cmp.Compare(b.Count+b.Retrying, a.Count+a.Retrying) })
+	return all, more, nil
+}
+
+// failureTable is a table of groups, each of which leads to its page.
+func (v *visit) failureTable(s *store, queue string, groups []failure) *table {
+	t := &table{Head: []string{"Topic", "Error", "Failed", "Retrying", "First failed", "Last failed", "Example"}, None: "Nothing has failed."}
+	for i := range groups {
+		g := &groups[i]
+		f := outbox.FailedFilter{Topic: g.Topic, Queue: queue, Fingerprint: g.Fingerprint}
+		topic, shown, example := words(g.Topic), words(g.Error), cell{} // a group whose errors are not shown cannot be named by one
+		if v.readsAll() {
+			shown, example = link(cmp.Or(g.Fingerprint, "no error"), v.hrefIn(s.key, "failed", failedPairs(&f)...)), link(firstLine(g.Error), v.hrefIn(s.key, "messages/"+number64(g.Position)))
+		}
+		if g.Others {
+			shown, example = words("of other kinds"), cell{}
+		} else if g.Fingerprint != "" || !v.access.Details { // then the group is the topic
+			topic = pick(topic, append(failedPairs(&f), "limit", number64(g.Count+g.Retrying))...)
+		}
+		t.Rows = append(t.Rows, []cell{topic, shown, count(g.Count), count(g.Retrying), at(g.FirstAt), at(g.LastAt), example})
+	}
+	return t.selectable(s, actsOnFailed("Failed messages of these kinds")...)
+}
+
+// oneFailure shows a group: its newest message with its error, attempts and payload, and others like it.
+func (v *visit) oneFailure(ctx context.Context, s *store, f *outbox.FailedFilter, g *failure) ([]block, error) {
+	m, err := s.Outbox.Get(ctx, outbox.Position(g.Position))
+	if err != nil {
+		return nil, err
+	}
+	all, err := v.story(ctx, s, m)
+	if err != nil {
+		return nil, err
+	}
+	opts := outbox.ListOptions{Status: outbox.Failed, Topic: g.Topic, Queue: f.Queue, Error: f.Error, Fingerprint: f.Fingerprint, NoPayload: true}
+	if g.Count == 0 {
+		opts.Status = outbox.Retrying
+	}
+	newest, _, err := s.Outbox.Operator(access.Key{}).ListSome(ctx, opts, pageRead, fewMessages)
+	if err != nil {
+		return nil, err
+	}
+	for i := range newest {
+		v.redactMessage(&newest[i])
+	}
+	t := v.messageTable(s, newest)
+	t.All, t.AllHref = "All of them", v.hrefIn(s.key, "messages", append(failedPairs(f), "status", string(opts.Status))...)
+	all[0].Note = "Of message " + m.ID.String() + ", the newest:"
+	all = append(all, block{Heading: "The newest messages", Table: t})
+	if v.readsAll() {
+		all = append(all, block{Heading: "On the command line", Text: &text{Body: "pawl retry --all --topic " + engine.Quoted(g.Topic) + " --fingerprint " + engine.Quoted(g.Fingerprint)}})
+	}
+	return all, nil
+}
+
+// fewMessages is how many of a group's messages its page has.
+const fewMessages = 10
+
+// stackBegins is where the stack begins in the text of an error, behind what it says.
+var stackBegins = regexp.MustCompile(`\n(goroutine \d|\s+at |\t| {4}|Traceback )`)
+
+// errorText is an error with its line breaks, of which the stack is folded.
+func errorText(heading, failure string) []block {
+	at := stackBegins.FindStringIndex(failure)
+	switch {
+	case failure == "":
+		return nil
+	case at == nil:
+		return []block{{Heading: heading, Text: &text{Body: failure}}}
+	}
+	stack := failure[at[0]+1:]
+	label := "Show the stack, " + plural(int64(strings.Count(strings.TrimSpace(stack), "\n")+1), "line")
+	return []block{{Heading: heading, Text: &text{Body: failure[:at[0]]}}, {Text: &text{Body: stack, Hidden: true, Label: label}}}
+}
+
+func failedPairs(f *outbox.FailedFilter) []string {
+	return []string{"topic", f.Topic, "queue", f.Queue, "error", f.Error, "fingerprint", f.Fingerprint}
+}
+
+// failedActions redrive and discard what a filter selects, of which so many were found.
+func failedActions(s *store, f *outbox.FailedFilter, count, retrying int64) []action {
+	all := actsOnFailed(plural(count, "failed message"))
+	for i, n := range []int64{count + retrying, count} {
+		all[i].Fields = append([]string{"store", s.key}, failedPairs(f)...)
+		all[i].Inputs = append([]input{{Name: "limit", Label: "At most", Value: number64(n), Hint: "a number, or " + everything}}, all[i].Inputs...)
+	}
+	if count == 0 {
+		return all[:min(1, retrying)]
 	}
 	return all
 }
 
-// failures is a table of groups.
-func (v *visit) failures(s *store, queue string, groups []acts.Failure) *table {
-	t := &table{Head: []string{"Topic", "Error", "Messages", "First failed", "Last failed", "Example", ""}, None: "Nothing has failed."}
-	for i := range groups {
-		g := &groups[i]
-		if g.Others {
-			t.Rows = append(t.Rows, []cell{words(""), words("of other kinds"), count(g.Count), at(g.FirstAt), at(g.LastAt), {}, {}})
-			continue
-		}
-		f := outbox.FailedFilter{Topic: g.Topic, Queue: queue, Fingerprint: g.Fingerprint}
-		shown, example, actions := words(g.Error), cell{}, []action(nil) // a group whose errors are not shown cannot be named by one
-		if v.readsAll() {
-			shown = link(cmp.Or(g.Fingerprint, "no error"), v.hrefIn(s.key, "messages", "status", "failed", "topic", g.Topic, "queue", queue, "fingerprint", g.Fingerprint))
-			example = link(firstLine(g.Error), v.hrefIn(s.key, "messages/"+number64(int64(g.Position))))
-		}
-		if g.Fingerprint != "" || !v.access.Details { // then the group is the topic
-			actions = failedActions(s, &f, g.Count)
-		}
-		t.Rows = append(t.Rows, []cell{words(g.Topic), shown, count(g.Count), at(g.FirstAt), at(g.LastAt), example, {Actions: actions}})
-	}
-	return t
-}
-
-// failedActions redrive and discard what a filter selects. found is how many were found.
-func failedActions(s *store, f *outbox.FailedFilter, found int64) []action {
-	if found == 0 {
-		return nil
-	}
-	fields := []string{"store", s.key, "topic", f.Topic, "queue", f.Queue, "error", f.Error, "fingerprint", f.Fingerprint}
-	most := input{Name: "limit", Label: "At most", Value: number64(found), Hint: "a number, or " + everything}
-	what := plural(found, "failed message")
+func actsOnFailed(what string) []action {
 	return []action{
-		{Do: "retry", Label: "Redrive", Fields: fields, Inputs: []input{most, {Name: "rate", Label: "A second", Type: "number", Hint: "no limit"}}, Confirm: what + " become ready again, with all attempts; those that are retrying run now, unless there is a rate."},
-		{Do: "discard", Label: "Discard", Fields: fields, Inputs: []input{most, why()}, Confirm: what + " are given up, and cannot be redriven.", Danger: true},
+		{Do: "retry", Label: "Redrive", Inputs: []input{{Name: "rate", Label: "A second", Type: "number", Hint: "no limit"}}, Confirm: what + " become ready again, with all attempts; those that are retrying run now, unless there is a rate."},
+		{Do: "discard", Label: "Discard", Inputs: []input{why()}, Confirm: what + " are given up, and cannot be redriven.", Danger: true},
 	}
 }
 
-// failedFilter is what a form selects: one message, or what has failed in a way.
-func failedFilter(ctx context.Context, s *store, form url.Values) (f outbox.FailedFilter, err error) {
+// toFailed makes a change to what a form selects: one message, or what has failed in a way.
+func toFailed(ctx context.Context, s *store, form url.Values, do func(context.Context, outbox.FailedFilter) (acts.Bulk, error)) (b acts.Bulk, err error) {
+	f := filterOf(form)
 	if id := form.Get("id"); id != "" {
 		m, err := find(ctx, s, id)
 		if err != nil {
-			return f, err
+			return b, err
 		}
-		return outbox.FailedFilter{IDs: []outbox.Position{m.Position}}, nil
+		return do(ctx, outbox.FailedFilter{IDs: []outbox.Position{m.Position}})
 	}
-	f = outbox.FailedFilter{Topic: form.Get("topic"), Queue: form.Get("queue"), Error: form.Get("error"), Fingerprint: form.Get("fingerprint")}
 	if f.Limit, err = limit(form); err == nil {
 		f.Rate, err = number[int](form, "rate")
 	}
-	return f, err
+	if err != nil {
+		return b, err
+	}
+	return do(ctx, f)
 }
 
 // retry makes failed messages ready again.
 func retry(ctx context.Context, s *store, form url.Values) (string, error) {
-	f, err := failedFilter(ctx, s, form)
-	if err != nil {
-		return "", err
-	}
-	b, err := s.Outbox.Operator(access.Key{}).Redrive(ctx, f)
+	b, err := toFailed(ctx, s, form, s.Outbox.Operator(access.Key{}).Redrive)
 	did := began(&b)
 	if b.EndedSteps > 0 {
-		did += "; " + several(b.EndedSteps, "step", "of joins that have failed and stay failed: retry the joins")
+		did += "; " + plural(b.EndedSteps, "step") + " of joins that have failed and stay failed: retry the joins"
 	}
 	return did, err
 }
 
 // discard gives failed messages up.
 func discard(ctx context.Context, s *store, form url.Values) (string, error) {
-	f, err := failedFilter(ctx, s, form)
-	if err != nil {
-		return "", err
-	}
-	b, err := s.Outbox.Operator(access.Key{}).Discard(ctx, f)
+	b, err := toFailed(ctx, s, form, s.Outbox.Operator(access.Key{}).Discard)
 	return began(&b), err
 }

@@ -58,7 +58,7 @@ func (v *visit) found(key, q string) (string, error) {
 		return "", err
 	}
 	for kind, path := range map[admin.Kind]string{admin.Topic: "topic", admin.Queue: "queue"} {
-		for _, one := range p.subjects(kind) {
+		for _, one := range p.subjects(kind, "") {
 			if one.name == q {
 				return v.hrefIn(key, path, "name", q), nil
 			}

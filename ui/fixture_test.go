@@ -42,7 +42,12 @@ type fixture struct {
 // openEmpty makes a database.
 func openEmpty(t *testing.T) *fixture {
 	t.Helper()
-	db := dbtest.OpenSQLite(t)
+	return openOn(t, dbtest.Engine{Name: "sqlite", Open: dbtest.OpenSQLite})
+}
+
+func openOn(t *testing.T, e dbtest.Engine) *fixture {
+	t.Helper()
+	db := e.Open(t)
 	p, err := pawl.New(db.DB, pawl.Options{Logger: slog.New(slog.DiscardHandler)})
 	f := &fixture{Pawl: p, t: t, db: db}
 	f.check(err)

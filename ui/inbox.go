@@ -13,17 +13,8 @@ func inboxStates() []string {
 
 // inboxes lists messages from outside.
 func inboxes(v *visit) (*screen, error) {
-	q := v.query
-	sc := &screen{Title: "Inbox", Filter: &filter{Fields: []field{
-		{Name: "status", Label: "State", Value: q.Get("status"), Options: inboxStates()},
-		{Name: "source", Label: "Source", Value: q.Get("source")},
-		{Name: "id", Label: "Message id", Value: q.Get("id")},
-	}, Keep: []string{"store", v.key}}}
-	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
-		p, err := v.listInbox(ctx, s)
-		return []block{{Table: lead(v, s, inboxTable(s, p.rows), p)}}, err
-	})
-	return sc, nil
+	f := v.filter(field{Name: "status", Label: "State", Options: inboxStates()}, field{Name: "source", Label: "Source"}, field{Name: "id", Label: "Message id"})
+	return listing(v, "Inbox", f, v.listInbox, inboxTable)
 }
 
 // listInbox reads the page that the address asks for, as the visitor may read it.
@@ -65,15 +56,16 @@ func inboxTable(s *store, list []inbox.Info) *table {
 	t := &table{Head: []string{"State", "Source", "Message id", "First seen", "Last seen", "Deliveries", "Attempts", "Last error", ""}, None: "No messages."}
 	for i := range list {
 		m := &list[i]
-		var actions []action
+		first, actions := state(string(m.Status)), []action(nil)
 		if m.Status == inbox.Dead {
-			actions = []action{{Do: "revive", Label: "Revive", Fields: []string{"store", s.key, "source", m.Source, "id", m.MessageID}}}
+			again := action{Do: "revive", Label: "Revive", Fields: []string{"store", s.key, "source", m.Source, "id", m.MessageID}}
+			first, actions = pick(first, again.Fields...), []action{again}
 		}
 		t.Rows = append(t.Rows, []cell{
-			state(string(m.Status)), words(m.Source), mono(m.MessageID), at(m.FirstSeenAt), at(m.LastSeenAt), count(m.Deliveries), count(int64(m.Attempts)), words(firstLine(m.LastError)), {Actions: actions},
+			first, words(m.Source), mono(m.MessageID), at(m.FirstSeenAt), at(m.LastSeenAt), count(m.Deliveries), count(int64(m.Attempts)), words(firstLine(m.LastError)), {Actions: actions},
 		})
 	}
-	return t
+	return t.selectable(s, action{Do: "revive", Label: "Revive"})
 }
 
 func revive(ctx context.Context, s *store, form url.Values) (string, error) {

@@ -3,7 +3,9 @@ package ui
 import (
 	"context"
 	"net/url"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/view"
@@ -15,25 +17,22 @@ const stripRuns = 20
 
 // jobs lists jobs.
 func jobs(v *visit) (*screen, error) {
-	sc := &screen{Title: "Jobs"}
-	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
-		p, err := v.listJobs(ctx, s)
-		if err != nil {
-			return nil, err
-		}
+	return listing(v, "Jobs", nil, v.listJobs, func(s *store, list []job.Info) *table {
 		t := &table{Head: []string{"State", "Job", "Schedule", "Zone", "Topic", "Next run", "Last run", "Ended as", ""}, None: "No jobs."}
-		for i := range p.rows {
-			j := &p.rows[i]
+		for i := range list {
+			j := &list[i]
 			spoken, _, _ := job.Explain(j.Schedule, j.Zone, v.now, 1)
 			t.Rows = append(t.Rows, []cell{
-				state(view.JobState(j)), link(j.Name, v.hrefIn(s.key, "job", "name", j.Name)), words(strings.TrimSpace(j.Schedule + ": " + spoken)), words(j.Zone), words(j.Topic),
+				pick(state(view.JobState(j)), "name", j.Name), link(j.Name, v.hrefIn(s.key, "job", "name", j.Name)), words(strings.TrimSpace(j.Schedule + ": " + spoken)), words(j.Zone), words(j.Topic),
 				at(j.NextRun), at(j.LastRunAt), state(string(j.LastRunStatus)), {Actions: jobActions(s, j)},
 			})
 		}
-		return []block{{Table: lead(v, s, t, p)}}, nil
+		return t.selectable(s, action{Do: "run-job", Label: "Run now"}, action{Do: "enable-job", Label: "Enable"}, action{Do: "disable-job", Label: "Disable", Inputs: []input{why()}, Confirm: disabled})
 	})
-	return sc, nil
 }
+
+// disabled is what becomes of a job that is disabled.
+const disabled = "What is disabled has no more runs until it is enabled."
 
 // listJobs reads the page that the address asks for.
 func (v *visit) listJobs(ctx context.Context, s *store) (pageOf[job.Info], error) {
@@ -52,7 +51,7 @@ func jobActions(s *store, j *job.Info) []action {
 	fields := []string{"store", s.key, "name", j.Name}
 	all := []action{{Do: "run-job", Label: "Run now", Fields: fields}}
 	if j.Enabled {
-		return append(all, action{Do: "disable-job", Label: "Disable", Fields: fields, Inputs: []input{why()}, Confirm: "It has no more runs until it is enabled."})
+		return append(all, action{Do: "disable-job", Label: "Disable", Fields: fields, Inputs: []input{why()}, Confirm: disabled})
 	}
 	return append(all, action{Do: "enable-job", Label: "Enable", Fields: fields})
 }
@@ -107,29 +106,25 @@ func (v *visit) runs(s *store, name string) ([]job.Run, error) {
 
 // runStrip draws the last runs, the newest to the right: how long they took, and how they ended.
 func runStrip(runs []job.Run) *chart {
-	runs = runs[:min(len(runs), stripRuns)]
-	if len(runs) == 0 {
+	var all []bar
+	for _, r := range slices.Backward(runs[:min(len(runs), stripRuns)]) {
+		one := bar{Class: "plain", Mark: "○", N: 1, Title: string(r.Status) + ", " + r.Scheduled.UTC().Format("2006-01-02 15:04:05Z")} // 1: so that it can be seen
+		switch r.Status {
+		case job.Succeeded:
+			one.Class, one.Mark = "out", "✓"
+		case job.Failed, job.Missed:
+			one.Class, one.Mark = "bad", "■"
+		}
+		if !r.EndedAt.IsZero() && !r.StartedAt.IsZero() {
+			took := r.EndedAt.Sub(r.StartedAt)
+			one.N, one.Title = one.N+took.Milliseconds(), one.Title+", took "+short(took.Round(time.Millisecond))
+		}
+		all = append(all, one)
+	}
+	if len(all) == 0 {
 		return nil
 	}
-	kinds := map[bool]series{}
-	for _, bad := range []bool{false, true} {
-		s := series{Class: "out", Name: "succeeded or open", Values: make([]int64, len(runs)), Titles: make([]string, len(runs))}
-		if bad {
-			s.Class, s.Name = "bad", "failed or missed"
-		}
-		for i := range runs {
-			r := &runs[len(runs)-1-i]
-			if (r.Status == job.Failed || r.Status == job.Missed) == bad {
-				s.Values[i] = 1 // so that it can be seen
-				if !r.EndedAt.IsZero() && !r.StartedAt.IsZero() {
-					s.Values[i] += r.EndedAt.Sub(r.StartedAt).Milliseconds()
-				}
-				s.Titles[i] = string(r.Status) + ", " + r.Scheduled.UTC().Format("2006-01-02 15:04:05Z")
-			}
-		}
-		kinds[bad] = s
-	}
-	return bars("How long the last runs took", kinds[false], kinds[true])
+	return bars("How long the last runs took", all, legend{"out", "succeeded ✓"}, legend{"bad", "failed or missed ■"}, legend{"plain", "other ○"})
 }
 
 func (v *visit) runTable(s *store, runs []job.Run) *table {

@@ -23,15 +23,8 @@ func memberStates() []string {
 
 // joins lists joins, newest first.
 func joins(v *visit) (*screen, error) {
-	sc := &screen{Title: "Joins", Filter: &filter{Fields: []field{
-		{Name: "status", Label: "State", Value: v.query.Get("status"), Options: joinStates()},
-		{Name: "group", Label: "Grouping key", Value: v.query.Get("group")},
-	}, Keep: []string{"store", v.key}}}
-	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
-		p, err := v.listJoins(ctx, s)
-		return []block{{Table: lead(v, s, v.joinTable(s, p.rows), p)}}, err
-	})
-	return sc, nil
+	f := v.filter(field{Name: "status", Label: "State", Options: joinStates()}, field{Name: "group", Label: "Grouping key"})
+	return listing(v, "Joins", f, v.listJoins, v.joinTable)
 }
 
 // listJoins reads the page that the address asks for. Either of its filters has an index, both
@@ -58,11 +51,23 @@ func (v *visit) joinTable(s *store, list []join.Info) *table {
 	t := &table{Head: []string{"State", "Join", "Grouping key", "Steps", "Created", "Deadline"}, None: "No joins."}
 	for i := range list {
 		j := &list[i]
+		first := state(string(j.Status))
+		if j.Status == join.Pending || j.Status == join.Failed {
+			first = pick(first, "id", j.ID.String())
+		}
 		t.Rows = append(t.Rows, []cell{
-			state(string(j.Status)), {Text: j.ID.String(), Href: v.hrefIn(s.key, "joins/"+j.ID.String()), Mono: true}, words(j.GroupingKey), words(progress(j)), at(j.CreatedAt), at(j.Deadline),
+			first, {Text: j.ID.String(), Href: v.hrefIn(s.key, "joins/"+j.ID.String()), Mono: true}, words(j.GroupingKey), words(progress(j)), at(j.CreatedAt), at(j.Deadline),
 		})
 	}
-	return t
+	return t.selectable(s, joinActions()...)
+}
+
+// joinActions are what can be done to joins: to one that is pending, and to one that has failed.
+func joinActions(fields ...string) []action {
+	return []action{
+		{Do: "cancel-join", Label: "Cancel", Danger: true, Fields: fields, Inputs: []input{why()}, Confirm: "Nothing that waits for a cancelled join is sent. Its steps go on."},
+		{Do: "retry-join", Label: "Retry", Fields: fields, Inputs: []input{why()}, Confirm: "Failed steps of a join run again, and what waits for it waits for its next end."},
+	}
 }
 
 // progress is how many steps of a join have ended.
@@ -94,20 +99,22 @@ func oneJoin(v *visit) (*screen, error) {
 	if err != nil {
 		return nil, err
 	}
-	actions := []action(nil)
-	if j.Status == join.Pending {
-		actions = []action{{Do: "cancel-join", Label: "Cancel", Danger: true, Fields: []string{"store", v.key, "id", id.String()}, Inputs: []input{why()}, Confirm: "Nothing that waits for it is sent. Its steps go on."}}
+	drawn, err := v.graph(v.Context(), s, j)
+	if err != nil {
+		return nil, err
 	}
-	if j.Status == join.Failed {
-		actions = []action{{Do: "retry-join", Label: "Retry", Fields: []string{"store", v.key, "id", id.String()}, Inputs: []input{why()}, Confirm: "Its failed steps run again, and what waits for it waits for its next end."}}
+	actions := joinActions("store", v.key, "id", id.String())
+	switch j.Status {
+	case join.Pending:
+		actions = actions[:1]
+	case join.Failed:
+		actions = actions[1:]
+	default:
+		actions = nil
 	}
-	done, failedSteps, open := int64(j.CompletedSteps), int64(j.FailedSteps), int64(j.ExpectedSteps-j.CompletedSteps-j.FailedSteps)
-	sc := &screen{Title: "Join " + id.String(), Filter: &filter{Fields: []field{
-		{Name: "status", Label: "Steps that are", Value: v.query.Get("status"), Options: memberStates()},
-	}, Keep: []string{"store", v.key}}, Blocks: []block{
+	sc := &screen{Title: "Join " + id.String(), Filter: v.filter(field{Name: "status", Label: "Steps that are", Options: memberStates()}), Blocks: []block{
 		{Findings: explained(found), Actions: actions},
-		{Heading: "What it is", Facts: facts("State", state(string(j.Status)), "Grouping key", j.GroupingKey, "Steps", progress(j), "Created", j.CreatedAt, "Changed", j.UpdatedAt, "Deadline", j.Deadline),
-			Chart: share("Steps", part{"out", "completed", done}, part{"bad", "failed", failedSteps}, part{"plain", "open", open})},
+		{Heading: "What it is", Facts: facts("State", state(string(j.Status)), "Grouping key", j.GroupingKey, "Steps", progress(j), "Created", j.CreatedAt, "Changed", j.UpdatedAt, "Deadline", j.Deadline), Graph: drawn},
 		{Heading: "Steps", Table: lead(v, s, v.memberTable(s, j, members.rows), members)},
 	}}
 	if j.Metadata != "" && v.access.Payloads {
@@ -162,26 +169,18 @@ func (v *visit) memberTable(s *store, j *join.Info, members []join.Member) *tabl
 	return t
 }
 
-func cancelJoin(ctx context.Context, s *store, form url.Values) (string, error) {
-	id, err := parsed(uuid.Parse)(form.Get("id"))
-	if err != nil {
-		return "", err
-	}
+func cancelJoin(ctx context.Context, s *store, id uuid.UUID, _ url.Values) (string, error) {
 	return became(s.Joins.Cancel(ctx, id))("join", "cancelled")
 }
 
-func retryJoin(ctx context.Context, s *store, form url.Values) (string, error) {
-	id, err := parsed(uuid.Parse)(form.Get("id"))
-	if err != nil {
-		return "", err
-	}
+func retryJoin(ctx context.Context, s *store, id uuid.UUID, _ url.Values) (string, error) {
 	done, err := s.Joins.Redrive(ctx, id)
 	if errors.Is(err, join.ErrNotFailed) {
 		return became(false, nil)("join", "")
 	}
-	text := several(int64(done.Steps), "step", "ready again")
+	text := plural(int64(done.Steps), "step") + " ready again"
 	if done.StepsLost > 0 {
-		text += "; " + several(int64(done.StepsLost), "step", "cannot run again")
+		text += "; " + plural(int64(done.StepsLost), "step") + " cannot run again"
 	}
 	return text, err
 }

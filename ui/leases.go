@@ -13,30 +13,23 @@ func leaseStates() []string {
 
 // leases lists leases by name.
 func leases(v *visit) (*screen, error) {
-	q := v.query
-	sc := &screen{Title: "Leases", Filter: &filter{Fields: []field{
-		{Name: "status", Label: "State", Value: q.Get("status"), Options: leaseStates()},
-	}, Keep: []string{"store", v.key}}}
-	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
-		p, err := v.listLeases(ctx, s)
-		if err != nil {
-			return nil, err
-		}
+	return listing(v, "Leases", v.filter(field{Name: "status", Label: "State", Options: leaseStates()}), v.listLeases, func(s *store, list []lease.Info) *table {
 		t := &table{Head: []string{"State", "Lease", "Holder", "Until", "Token", "Waiting", "Last granted", ""}, None: "No leases."}
-		for i := range p.rows {
-			l := &p.rows[i]
-			var actions []action
-			if l.Status == lease.Held {
-				actions = []action{{
-					Do: "release-lease", Label: "Release by force", Danger: true, Fields: []string{"store", s.key, "name", l.Name}, Inputs: []input{why()},
-					Confirm: "Somebody else may have it at once. What its holder guards cannot be committed any more; anything else that it does goes on until it notices.",
-				}}
-			}
-			t.Rows = append(t.Rows, []cell{state(string(l.Status)), words(l.Name), words(l.Owner), at(l.Until), count(l.Token), count(int64(l.Waiting)), at(l.LastGranted), {Actions: actions}})
+		release := action{
+			Do: "release-lease", Label: "Release by force", Danger: true, Inputs: []input{why()},
+			Confirm: "Somebody else may have it at once. What its holder guards cannot be committed any more; anything else that it does goes on until it notices.",
 		}
-		return []block{{Table: lead(v, s, t, p)}}, nil
+		for i := range list {
+			l := &list[i]
+			first, actions := state(string(l.Status)), []action(nil)
+			if l.Status == lease.Held {
+				release.Fields = []string{"store", s.key, "name", l.Name}
+				first, actions = pick(first, release.Fields...), []action{release}
+			}
+			t.Rows = append(t.Rows, []cell{first, words(l.Name), words(l.Owner), at(l.Until), count(l.Token), count(int64(l.Waiting)), at(l.LastGranted), {Actions: actions}})
+		}
+		return t.selectable(s, release)
 	})
-	return sc, nil
 }
 
 // listLeases reads the page that the address asks for.

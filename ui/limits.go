@@ -9,42 +9,30 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-// setLimit limits a topic or queue. What it does not have fields for are inputs.
-func setLimit(s *store, subject ...input) action {
-	return action{
-		Do: "limit", Label: "Set a limit", Fields: []string{"store", s.key}, Confirm: "It holds for all processes, from the next claim on.",
-		Inputs: append(subject, input{Name: "concurrency", Label: "At once", Type: "number"}, input{Name: "rate", Label: "Begin", Type: "number"}, input{Name: "period", Label: "In", Value: "1s"}, why()),
+// setLimit limits a topic or queue, or changes its limit. What l does not name are inputs.
+func setLimit(s *store, l *admin.Limit, subject ...input) action {
+	a := action{Do: "limit", Label: "Set a limit", Fields: []string{"store", s.key, "kind", string(l.Kind), "name", l.Name}, Confirm: "It holds for all processes, from the next claim on."}
+	values := [3]string{"", "", "1s"}
+	if l.Concurrency > 0 {
+		a.Label, values[0] = "Change the limit", number64(int64(l.Concurrency))
 	}
-}
-
-// raiseLimit is setLimit for what has one.
-func raiseLimit(s *store, l *admin.Limit) action {
-	a := setLimit(s)
-	a.Label, a.Fields = "Change the limit", append(a.Fields, "kind", string(l.Kind), "name", l.Name)
-	for i := range a.Inputs {
-		switch in := &a.Inputs[i]; {
-		case in.Name == "concurrency" && l.Concurrency > 0:
-			in.Value = number64(int64(l.Concurrency))
-		case in.Name == "rate" && l.Rate > 0:
-			in.Value = number64(int64(l.Rate))
-		case in.Name == "period" && l.Period > 0:
-			in.Value = l.Period.String()
-		}
+	if l.Rate > 0 {
+		a.Label, values[1], values[2] = "Change the limit", number64(int64(l.Rate)), l.Period.String()
 	}
+	if len(subject) > 0 {
+		a.Fields = a.Fields[:2]
+	}
+	a.Inputs = append(subject, input{Name: "concurrency", Label: "At once", Type: "number", Value: values[0]}, input{Name: "rate", Label: "Begin", Type: "number", Value: values[1]}, input{Name: "period", Label: "In", Value: values[2]}, why())
 	return a
 }
 
 func limitTable(s *store, limits []admin.Limit) *table {
-	t := &table{Head: []string{"Of", "Name", "At once", "Rate", "Claimed", "Waiting", "Oldest", "Since", "By", ""}, None: "Nothing is limited."}
+	t := &table{Head: []string{"Of", "Name", "Limit", "Claimed", "Waiting", "Oldest", "Since", "By", ""}, None: "Nothing is limited."}
 	for i := range limits {
 		l := &limits[i]
-		rate := ""
-		if l.Rate > 0 {
-			rate = grouped(int64(l.Rate)) + " in " + l.Period.String()
-		}
 		t.Rows = append(t.Rows, []cell{
-			words(string(l.Kind)), words(l.Name), count(int64(l.Concurrency)), words(rate), count(l.Claimed), count(l.Waiting), age(l.Oldest), at(l.Since), words(strings.TrimSpace(l.Actor + " " + l.Reason)),
-			{Actions: []action{raiseLimit(s, l), {Do: "unlimit", Label: "Remove", Fields: []string{"store", s.key, "kind", string(l.Kind), "name", l.Name}, Inputs: []input{why()}, Confirm: "What waits for it is claimed as anything else."}}},
+			words(string(l.Kind)), words(l.Name), words(limitWords(l)), count(l.Claimed), count(l.Waiting), age(l.Oldest), at(l.Since), words(strings.TrimSpace(l.Actor + " " + l.Reason)),
+			{Actions: []action{setLimit(s, l), {Do: "unlimit", Label: "Remove", Fields: []string{"store", s.key, "kind", string(l.Kind), "name", l.Name}, Inputs: []input{why()}, Confirm: "What waits for it is claimed as anything else."}}},
 		})
 	}
 	return t

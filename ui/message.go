@@ -33,36 +33,39 @@ func message(v *visit) (*screen, error) {
 	if err != nil {
 		return nil, err
 	}
-	attempts, err := s.Outbox.Operator(access.Key{}).Attempts(v.Context(), m.Position)
-	if err != nil {
-		return nil, err
-	}
 	_, err = s.Timers.Get(v.Context(), m.ID)
 	wasTimer := err == nil
 	froms, err := s.Joins.From(v.Context(), &m.Message)
 	if err != nil {
 		return nil, err
 	}
-	v.redactMessage(m)
-	v.redactAttempts(m.Topic, attempts)
+	story, err := v.story(v.Context(), s, m)
+	if err != nil {
+		return nil, err
+	}
 	v.redactExplanation(found)
 	sc := &screen{Title: "Message " + m.ID.String()}
 	sc.Blocks = append(sc.Blocks,
 		block{Findings: explained(found), Actions: messageActions(v, m)},
 		block{Heading: "What it is", Facts: v.messageFacts(s, m, wasTimer)},
-		block{Heading: "Time line", Table: timeLine(m, attempts)},
 	)
+	sc.Blocks = append(sc.Blocks, story...)
 	if len(froms) > 0 {
 		sc.Blocks = append(sc.Blocks, block{Heading: "Joins", Table: v.joinTable(s, froms)})
 	}
 	if len(m.Headers) > 0 {
 		sc.Blocks = append(sc.Blocks, block{Heading: "Headers", Table: headerTable(m.Headers)})
 	}
-	if m.LastError != "" {
-		sc.Blocks = append(sc.Blocks, block{Heading: "Last error", Text: &text{Body: m.LastError}})
-	}
-	sc.Blocks = append(sc.Blocks, v.payload(m.Topic, m.Payload), block{Heading: "On the command line", Text: &text{Body: commands(m)}})
+	sc.Blocks = append(sc.Blocks, block{Heading: "On the command line", Text: &text{Body: commands(m)}})
 	return sc, nil
+}
+
+// story is what happened to a message and what it says, which is redacted.
+func (v *visit) story(ctx context.Context, s *store, m *outbox.Info) ([]block, error) {
+	attempts, err := s.Outbox.Operator(access.Key{}).Attempts(ctx, m.Position)
+	v.redactMessage(m)
+	v.redactAttempts(m.Topic, attempts)
+	return append(errorText("Last error", m.LastError), block{Heading: "Time line", Table: timeLine(m, attempts)}, v.payload(m.Topic, m.Payload)), err
 }
 
 // explained are an explanation's findings, the reason first.
@@ -170,29 +173,37 @@ func commands(m *outbox.Info) string {
 }
 
 func messageActions(v *visit, m *outbox.Info) []action {
-	fields := []string{"store", v.key, "id", m.ID.String()}
-	switch m.Status {
-	case outbox.Failed:
-		return []action{
-			{Do: "retry", Label: "Redrive", Fields: fields},
-			{Do: "discard", Label: "Discard", Fields: fields, Danger: true, Inputs: []input{why()}, Confirm: "It counts as given up, and cannot be redriven."},
-		}
-	case outbox.Ready:
-		var all []action
-		if view.MessageStatus(m) == outbox.Retrying {
-			all = []action{{Do: "retry", Label: "Run now", Fields: fields}}
-		}
-		return append(all, []action{
-			{Do: "cancel", Label: "Cancel", Fields: fields, Danger: true, Inputs: []input{why()}, Confirm: "It is discarded, and no attempt begins."},
-			{Do: "reschedule", Label: "Change due time", Fields: fields, Inputs: []input{{Name: "in", Label: "Due in", Value: "10m", Hint: "90s, 10m, 24h"}}, Confirm: "It may be claimed from then on."},
-		}...)
+	all := actsOnMessages("store", v.key, "id", m.ID.String())
+	switch {
+	case m.Status == outbox.Failed:
+		return all[:2]
+	case view.MessageStatus(m) == outbox.Retrying:
+		all[0].Label = "Run now"
+		return slices.Delete(all, 1, 2)
+	case m.Status == outbox.Ready:
+		return all[2:]
 	}
 	return nil
+}
+
+// actsOnMessages are what can be done to messages: two things to failed ones, then two to those that wait.
+func actsOnMessages(fields ...string) []action {
+	return []action{
+		{Do: "retry", Label: "Redrive", Fields: fields},
+		{Do: "discard", Label: "Discard", Fields: fields, Danger: true, Inputs: []input{why()}, Confirm: "What is discarded counts as given up, and cannot be redriven."},
+		{Do: "cancel", Label: "Cancel", Fields: fields, Danger: true, Inputs: []input{why()}, Confirm: "What waits and is cancelled is discarded, and no attempt begins."},
+		{Do: "reschedule", Label: "Change due time", Fields: fields, Inputs: []input{dueField()}, Confirm: "What waits may be claimed from its due time on."},
+	}
 }
 
 // why asks for a reason.
 func why() input {
 	return input{Name: "reason", Label: "Reason", Hint: "for those who read the audit trail"}
+}
+
+// dueField asks for a time.
+func dueField() input {
+	return input{Name: "in", Label: "Due in", Value: "10m", Hint: "90s, 10m, 24h"}
 }
 
 // cancelMessage cancels a message that has not run.
@@ -202,7 +213,7 @@ func cancelMessage(ctx context.Context, s *store, form url.Values) (string, erro
 		return "", err
 	}
 	n, err := s.Outbox.Cancel(ctx, form.Get("reason"), m.Position)
-	return several(n, "message", "cancelled"), err
+	return plural(n, "message") + " cancelled", err
 }
 
 // rescheduleMessage changes when a message is due.
@@ -216,5 +227,5 @@ func rescheduleMessage(ctx context.Context, s *store, form url.Values) (string, 
 		return "", err
 	}
 	n, err := s.Outbox.Reschedule(ctx, due, m.Position)
-	return several(n, "message", "rescheduled"), err
+	return plural(n, "message") + " rescheduled", err
 }

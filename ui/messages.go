@@ -18,27 +18,23 @@ func statuses() []string {
 
 // messages lists messages, newest first.
 func messages(v *visit) (*screen, error) {
-	sc := &screen{Title: "Messages", Filter: &filter{Fields: []field{
-		{Name: "status", Label: "State", Value: v.query.Get("status"), Options: statuses()},
-		{Name: "topic", Label: "Topic", Value: v.query.Get("topic")},
-		{Name: "queue", Label: "Queue", Value: v.query.Get("queue")},
-		{Name: "correlation", Label: "Correlation id", Value: v.query.Get("correlation")},
-		{Name: "error", Label: "Error contains", Value: v.query.Get("error")},
-		{Name: "fingerprint", Label: "Error like", Value: v.query.Get("fingerprint")},
-		{Name: "older", Label: "Older than", Value: v.query.Get("older")},
-		{Name: "newer", Label: "Newer than", Value: v.query.Get("newer")},
-		{Name: "id", Label: "Message id or position", Value: v.query.Get("id")},
-	}, Keep: []string{"store", v.key}}}
+	f := v.filter(
+		field{Name: "status", Label: "State", Options: statuses()}, field{Name: "topic", Label: "Topic"}, field{Name: "queue", Label: "Queue"}, field{Name: "correlation", Label: "Correlation id"},
+		field{Name: "error", Label: "Error contains"}, field{Name: "fingerprint", Label: "Error like"}, field{Name: "older", Label: "Older than"}, field{Name: "newer", Label: "Newer than"},
+		field{Name: "id", Label: "Message id or position"})
 	opts, err := v.listOptions()
 	if err != nil {
 		return nil, err
 	}
 	opts.NoPayload = true
-	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
-		p, err := v.listMessages(ctx, s, opts)
-		return []block{{Table: lead(v, s, v.messageTable(s, p.rows), p)}}, err
+	read := func(ctx context.Context, s *store) (pageOf[outbox.Info], error) { return v.listMessages(ctx, s, opts) }
+	return listing(v, "Messages", f, read, func(s *store, list []outbox.Info) *table {
+		t := v.messageTable(s, list)
+		if q := v.query; (opts.Status == outbox.Failed || opts.Status == outbox.Retrying) && q.Get("correlation")+q.Get("older")+q.Get("newer")+q.Get("id") == "" && v.access.Operator {
+			t.All, t.AllHref = "All that match: how many, and what to do with them", v.hrefIn(s.key, "failed", "topic", opts.Topic, "queue", opts.Queue, "error", opts.Error, "fingerprint", opts.Fingerprint)
+		}
+		return t
 	})
-	return sc, nil
 }
 
 // listMessages reads the page that the address asks for, or a message by its id.
@@ -88,12 +84,16 @@ func (v *visit) messageTable(s *store, list []outbox.Info) *table {
 		if when.IsZero() {
 			when = m.NextAttemptAt
 		}
+		first := state(string(view.MessageStatus(m)))
+		if m.Status == outbox.Failed || m.Status == outbox.Ready {
+			first = pick(first, "id", m.ID.String())
+		}
 		t.Rows = append(t.Rows, []cell{
-			state(string(view.MessageStatus(m))), {Text: m.ID.String(), Href: v.hrefIn(s.key, "messages/"+m.ID.String()), Mono: true}, words(m.Topic), words(m.Queue),
+			first, {Text: m.ID.String(), Href: v.hrefIn(s.key, "messages/"+m.ID.String()), Mono: true}, words(m.Topic), words(m.Queue),
 			at(m.CreatedAt), at(when), count(int64(m.RetryCount)), words(firstLine(m.LastError)),
 		})
 	}
-	return t
+	return t.selectable(s, actsOnMessages()...)
 }
 
 // find returns a message by its id or position.

@@ -42,12 +42,12 @@ func overview(v *visit) (*screen, error) {
 		if more > 0 {
 			verdicts.Verdict.More = link(plural(int64(more), "more finding"), v.hrefIn(s.key, "problems"))
 		}
-		topics, queues := p.subjects(admin.Topic), p.subjects(admin.Queue)
+		topics, queues := p.subjects(admin.Topic, ""), p.subjects(admin.Queue, "")
 		return []block{
 			verdicts,
 			{Heading: "Messages a minute", Timeline: v.timeline(&w, &p.activity, all, p.marks(nil))},
-			{Heading: "Topics", Table: first(v.topicTable(s, &p.activity, topics), v.hrefIn(s.key, "topics"))},
-			{Heading: "Queues", Table: first(v.queueTable(s, queues), v.hrefIn(s.key, "topics"))},
+			{Heading: "Topics", Table: first(v.sorted(v.topicTable(s, &p.activity, topics)), v.hrefIn(s.key, "topics"))},
+			{Heading: "Queues", Table: first(v.sorted(v.queueTable(s, queues)), v.hrefIn(s.key, "topics"))},
 		}, nil
 	})
 	return sc, nil

@@ -3,10 +3,12 @@ package ui_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"html"
 	"log/slog"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -15,9 +17,12 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/postgres"
 	"github.com/bravellian/pawl/ui"
 )
 
@@ -69,6 +74,12 @@ func TestOverviewHelps(t *testing.T) {
 		if !strings.Contains(verdict, `topic paused`) || !strings.Contains(verdict, ` since <time datetime="`) {
 			t.Errorf("the overview says no time that a script can tell: %s", verdict)
 		}
+		if !strings.Contains(verdict, `action="./do/retry"`) || !strings.Contains(verdict, "1 failed message become ready") {
+			t.Errorf("the overview does not offer to redrive what failed: %s", verdict)
+		}
+		if !strings.Contains(body, `<span class="state state-failed-for-good">failed for good</span> 1</td><td><a href="./topic?name=bad`) {
+			t.Errorf("a topic with a message that failed for good looks well: %s", text(body))
+		}
 		form := url.Values{"kind": {"topic"}, "name": {"paused" + canary}}
 		if status, answer, _ := do(t, s, http.MethodPost, "do/resume", form, nil); status != http.StatusSeeOther {
 			t.Fatalf("resume: %d %s", status, answer)
@@ -90,10 +101,7 @@ func TestOverviewHelps(t *testing.T) {
 // D-621: topics that fail stand before those that only wait, whatever their names, and each has a page.
 func TestMostUrgentFirst(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
-		db := e.Open(t)
-		p, err := pawl.New(db.DB, pawl.Options{Logger: quiet()})
-		f := &fixture{Pawl: p, t: t, db: db}
-		f.check(err)
+		f := openOn(t, e)
 		f.work("a-well", 20, nil)
 		f.work("z-fails", 20, errors.New("refused"))
 		f.check2(f.Outbox.Enqueue(f.ctx(), messageOf("m-waits")))
@@ -232,4 +240,64 @@ func TestManyViewers(t *testing.T) {
 			t.Errorf("a refresh costs %d statements", least)
 		}
 	})
+}
+
+var firstLinks = regexp.MustCompile(`<tr><td>.*?<a href="[^"]*"[^>]*>([^<]*)</a>`)
+
+// D-634: columns are sorted by with links, where all rows of a table are there; the address says by which.
+func TestColumnsAreSortedBy(t *testing.T) {
+	f := openEmpty(t)
+	for i, topic := range []string{"b", "c", "a"} {
+		f.some(topic, []int{2, 1, 11}[i])
+		f.check(f.Jobs.Put(f.ctx(), job.Job{Name: topic, Topic: "report", Schedule: "@daily", Zone: []string{"Europe/Rome", "UTC", "Asia/Tokyo"}[i]}))
+	}
+	s := serve(t, ui.Of(f.Pawl), ui.Options{})
+	for path, want := range map[string]string{
+		"topics?sort=Topic": "abc", "topics?sort=-Topic": "cba", "?sort=-Waiting": "abc", "topics?sort=Waiting": "cba", "topics?sort=nothing": "bca",
+		"jobs?sort=Zone": "abc", "jobs?sort=-Zone": "cba",
+	} {
+		_, body, _ := get(t, s, path)
+		order := ""
+		for _, m := range firstLinks.FindAllStringSubmatch(part(t, body, "<tbody>", "</tbody>"), -1) {
+			order += m[1]
+		}
+		if order != want {
+			t.Errorf("%s: %s", path, order)
+		}
+	}
+	_, body, _ := get(t, s, "topics?since=6h0m0s&sort=-Waiting")
+	head := part(t, body, "<thead>", "</thead>")
+	for _, want := range []string{`aria-sort="descending"><a href="./topics?since=6h0m0s&amp;sort=Waiting">Waiting</a>`, `<th scope="col"><a href="./topics?since=6h0m0s&amp;sort=Topic">Topic</a>`, `<a href="./topics?since=6h0m0s&amp;sort=-Oldest">Oldest</a>`} {
+		if !strings.Contains(head, want) {
+			t.Errorf("no %s in %s", want, head)
+		}
+	}
+	f.some("more", 60)
+	if _, body, _ = get(t, s, "messages?sort=Topic"); strings.Contains(part(t, body, "<thead>", "</thead>"), "href") {
+		t.Error("a list of which this is one page can be sorted")
+	}
+}
+
+// D-633: stores of a fleet come in pages.
+func TestManyStores(t *testing.T) {
+	var all []fleet.Database
+	for i := range 60 {
+		all = append(all, fleet.Database{Key: fmt.Sprintf("tenant-%02d", i), URL: "postgres://u@127.0.0.1:1/none"}) // nobody listens
+	}
+	f, err := fleet.New(fleet.Static(all...), fleet.Options{Engines: map[string]fleet.Opener{"postgres": postgres.OpenURL}})
+	if err == nil {
+		err = f.Refresh(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	s := serve(t, ui.OfFleet(f), ui.Options{})
+	_, body, _ := get(t, s, "")
+	if strings.Count(body, "<tr>") != 51 || len(body) > 200_000 || !strings.Contains(body, "of 60 stores") {
+		t.Errorf("%d rows, %d bytes", strings.Count(body, "<tr>"), len(body))
+	}
+	if _, body, _ = get(t, s, linkOf(t, part(t, body, `class="more">`, "</p>"))); strings.Count(body, "<tr>") != 11 || !strings.Contains(body, ">tenant-59<") {
+		t.Errorf("then %d rows", strings.Count(body, "<tr>"))
+	}
 }

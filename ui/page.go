@@ -142,7 +142,7 @@ func (s *server) render(w http.ResponseWriter, v *visit, p page, sc *screen, sta
 	}
 	for _, one := range pages() {
 		if one.nav != "" && (!one.fleet || s.source.fleet != nil) {
-			l.Nav = append(l.Nav, navigation{one.nav, v.href(one.path), one.nav == p.nav})
+			l.Nav = append(l.Nav, navigation{one.nav, v.hrefIn(v.key, one.path), one.nav == p.nav})
 		}
 	}
 	var b bytes.Buffer

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"iter"
 	"slices"
 
@@ -41,6 +42,25 @@ func sift[T any](rows iter.Seq2[T, error], match func(*T) bool, cursor func(*T) 
 	return p, nil
 }
 
+// listing is a page with a list of which each store has a page.
+func listing[T any](v *visit, title string, f *filter, read func(context.Context, *store) (pageOf[T], error), draw func(*store, []T) *table) (*screen, error) {
+	return &screen{Title: title, Filter: f, Blocks: v.each(func(ctx context.Context, s *store) ([]block, error) {
+		p, err := read(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		return []block{{Table: lead(v, s, draw(s, p.rows), p)}}, nil
+	})}, nil
+}
+
+// filter is a form of what the address may narrow a page down by.
+func (v *visit) filter(fields ...field) *filter {
+	for i := range fields {
+		fields[i].Value = v.query.Get(fields[i].Name)
+	}
+	return &filter{fields, []string{"store", v.key}}
+}
+
 // onePage is a page of what was asked for by its id, if it was found.
 func onePage[T any](one *T, err error) (p pageOf[T], _ error) {
 	switch {
@@ -54,7 +74,10 @@ func onePage[T any](one *T, err error) (p pageOf[T], _ error) {
 
 // lead makes a table lead to the next page. One that is short because so much was read says so.
 func lead[T any](v *visit, s *store, t *table, p pageOf[T]) *table {
-	if p.next == "" {
+	switch {
+	case p.next == "" && v.query.Get("after") == "":
+		return v.sorted(t)
+	case p.next == "":
 		return t
 	}
 	t.More = v.here("store", s.key, "after", p.next)

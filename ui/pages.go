@@ -1,5 +1,10 @@
 package ui
 
+import (
+	"github.com/bravellian/pawl/outbox"
+	"github.com/google/uuid"
+)
+
 // pages are the pages of the dashboard, in the order of the navigation.
 func pages() []page {
 	return []page{
@@ -31,7 +36,7 @@ func changes() map[string]change {
 	return map[string]change{
 		"retry": retry, "discard": discard, "cancel": cancelMessage, "reschedule": rescheduleMessage,
 		"pause": pauseSubject, "resume": resumeSubject, "limit": limitSubject, "unlimit": unlimitSubject,
-		"cancel-join": cancelJoin, "retry-join": retryJoin, "revive": revive, "cancel-timer": cancelTimer, "reschedule-timer": rescheduleTimer,
-		"run-job": runJob, "enable-job": enableJob, "disable-job": disableJob, "release-lease": releaseLease, "repair": repair, "stop-bulk": stopBulk,
+		"cancel-join": byID(uuid.Parse, cancelJoin), "retry-join": byID(uuid.Parse, retryJoin), "revive": revive, "cancel-timer": byID(outbox.ParseMessageID, cancelTimer), "reschedule-timer": byID(outbox.ParseMessageID, rescheduleTimer),
+		"run-job": runJob, "enable-job": enableJob, "disable-job": disableJob, "release-lease": releaseLease, "repair": repair, "stop-bulk": byID(uuid.Parse, stopBulk),
 	}
 }

@@ -136,7 +136,7 @@ type subject struct {
 	kind     admin.Kind
 	name     string
 	level    health.Level // of the worst that health finds about it
-	state    string       // a word for that
+	state    cell         // a word for that
 	findings []health.Finding
 	states   map[string]int64 // messages
 	more     bool             // there may be more of them
@@ -172,8 +172,9 @@ func (s *subject) waiting() int64 {
 	return s.states["ready"] + s.states["paused"] + s.states["unhandled"]
 }
 
-// subjects are the topics or queues that anything is known of, the most urgent first.
-func (p *picture) subjects(kind admin.Kind) (all []*subject) {
+// subjects are the topics or queues that anything is known of, the most urgent first. in is the queue whose
+// topics they are; "": of all.
+func (p *picture) subjects(kind admin.Kind, in string) (all []*subject) {
 	named := map[string]*subject{}
 	get := func(name string) *subject {
 		one := named[name]
@@ -185,23 +186,29 @@ func (p *picture) subjects(kind admin.Kind) (all []*subject) {
 	}
 	for i := range p.backlog.Messages {
 		a := &p.backlog.Messages[i]
+		if in != "" && a.Queue != in {
+			continue
+		}
 		one := get(map[admin.Kind]string{admin.Topic: a.Topic, admin.Queue: a.Queue}[kind])
 		one.states[a.State] += a.Count
 		one.more, one.oldest = one.more || a.More, max(one.oldest, a.Oldest)
 	}
 	for i := range p.activity.Topics {
-		t := &p.activity.Topics[i]
-		get(map[admin.Kind]string{admin.Topic: t.Topic, admin.Queue: t.Queue}[kind]).done.add(t)
+		if t := &p.activity.Topics[i]; in == "" || t.Queue == in {
+			get(map[admin.Kind]string{admin.Topic: t.Topic, admin.Queue: t.Queue}[kind]).done.add(t)
+		}
 	}
 	for i := range p.workers {
 		w := &p.workers[i]
 		for _, name := range map[admin.Kind][]string{admin.Topic: w.Topics, admin.Queue: w.Queues}[kind] {
-			get(name)
+			if in == "" {
+				get(name)
+			}
 		}
 	}
 	for i := range p.pauses {
-		if p.pauses[i].Kind == kind {
-			get(p.pauses[i].Name).pause = &p.pauses[i]
+		if h := &p.pauses[i]; h.Kind == kind && (in == "" || named[h.Name] != nil) {
+			get(h.Name).pause = h
 		}
 	}
 	delete(named, "") // messages that were not read for their topic, and lanes that are not registered
@@ -228,18 +235,20 @@ func (p *picture) complete(one *subject) {
 			one.findings = append(one.findings, f)
 			if f.Level > one.level {
 				one.level = f.Level
-				one.state, _, _ = strings.Cut(f.Code, "/")
+				one.state.State, _, _ = strings.Cut(f.Code, "/")
 			}
 		}
 	}
 	switch {
-	case one.state != "":
+	case one.state.State != "":
+	case one.states["failed"] > 0: // somebody has to say what becomes of them
+		one.level, one.state = health.Warning, cell{State: "failed for good", Text: grouped(one.states["failed"])}
 	case one.pause != nil:
-		one.state = "paused"
+		one.state = state("paused")
 	case one.waiting()+one.states["in_flight"]+one.done.Done+one.done.Retried+one.done.Failed > 0:
-		one.state = "ok"
+		one.state = state("ok")
 	default:
-		one.state = "idle"
+		one.state = state("idle")
 	}
 }
 

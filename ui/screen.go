@@ -1,8 +1,10 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,6 +25,7 @@ type screen struct {
 // block is a part of a screen: of what it has, all is shown in the order of the fields.
 type block struct {
 	Heading  string
+	Live     bool   // the page is kept up to date while it is there
 	Store    string // whose data it is, on a page about several stores
 	Note     string
 	Error    string // why it could not be read
@@ -31,6 +34,7 @@ type block struct {
 	Actions  []action
 	Facts    []fact
 	Chart    *chart
+	Graph    *graph
 	Timeline *timeline
 	Table    *table
 	Text     *text
@@ -81,6 +85,9 @@ type table struct {
 	None string // shown if there are no rows
 	More string // leads to the next page
 
+	Select       *selection
+	sorts        func(by string) string // the page sorted in another way; nil: its columns cannot be sorted by
+	by           string
 	Dense        bool   // its rows are low: many fit on a screen
 	All, AllHref string // what leads to all rows, of a table that has the first ones
 
@@ -90,16 +97,49 @@ type table struct {
 
 // column is the head of a column.
 type column struct {
-	Name   string
-	Number bool // its cells are numbers
+	Name         string
+	Number       bool // its cells are numbers
+	Href, Sorted string
 }
 
-// Columns are the heads; a column of numbers is one in the first row.
+// Columns are the heads; a column of numbers is one in the first row. Numbers and times are sorted from the highest one
+// down at first.
 func (t *table) Columns() (all []column) {
 	for i, name := range t.Head {
-		all = append(all, column{name, len(t.Rows) > 0 && t.Rows[0][i].Number})
+		c := column{Name: name, Number: len(t.Rows) > 0 && t.Rows[0][i].Number}
+		if t.sorts != nil && name != "" {
+			to := name
+			switch down := "-" + name; {
+			case t.by == down:
+				c.Sorted = "descending"
+			case t.by == name:
+				c.Sorted, to = "ascending", down
+			case c.Number || slices.ContainsFunc(t.Rows, func(row []cell) bool { return !row[i].Time.IsZero() }):
+				to = down
+			}
+			c.Href = t.sorts(to)
+		}
+		all = append(all, c)
 	}
 	return all
+}
+
+// sorted sorts a table by the column that the address names, and lets columns be chosen. All its rows have to be there.
+func (v *visit) sorted(t *table) *table {
+	t.by = v.query.Get("sort")
+	t.sorts = func(by string) string { // from the first page on
+		return v.here("sort", by, "topics", "", "queues", "", "groups", "", "workers", "", "acts", "", "limits", "")
+	}
+	name, down := strings.CutPrefix(t.by, "-")
+	if i := slices.Index(t.Head, name); i >= 0 && name != "" {
+		slices.SortStableFunc(t.Rows, func(a, b []cell) int {
+			if down {
+				a, b = b, a
+			}
+			return cmp.Or(a[i].Time.Compare(b[i].Time), cmp.Compare(a[i].order, b[i].order), cmp.Compare(a[i].State+a[i].Text, b[i].State+b[i].Text))
+		})
+	}
+	return t
 }
 
 // cell is a value: what it has is shown in the order of the fields.
@@ -108,10 +148,12 @@ type cell struct {
 	Text    string
 	Href    string // where Text leads
 	Time    time.Time
-	Mono    bool // Text is an identifier
-	Number  bool // Text is to the right
+	Mono    bool    // Text is an identifier
+	Number  bool    // Text is to the right
+	order   float64 // of a number
 	Meter   *meter
 	Spark   *spark
+	Pick    string // what stands for its row, in a table whose rows can be selected
 	Actions []action
 }
 
@@ -156,7 +198,7 @@ func words(s string) cell    { return cell{Text: s} }
 func mono(s string) cell     { return cell{Text: s, Mono: true} }
 func state(s string) cell    { return cell{State: s} }
 func at(t time.Time) cell    { return cell{Time: t} }
-func count(n int64) cell     { return cell{Text: grouped(n), Number: true} }
+func count(n int64) cell     { return cell{Text: grouped(n), Number: true, order: float64(n)} }
 func link(s, to string) cell { return cell{Text: s, Href: to} }
 
 // counted is a number of which there may be more.
@@ -170,7 +212,7 @@ func counted(n int64, more bool) cell {
 
 // age is how long something has waited; none is left empty.
 func age(d time.Duration) cell {
-	c := cell{Number: true}
+	c := cell{Number: true, order: float64(d)}
 	if d > 0 {
 		c.Text = engine.Span(d)
 	}

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"sync"
+	"strings"
 	"time"
 
 	"github.com/bravellian/pawl/health"
@@ -39,35 +39,32 @@ func stores(v *visit) (*screen, error) {
 	slices.SortStableFunc(all, func(a, b fleetstate.Store) int {
 		return cmp.Or(cmp.Compare(order[a.State], order[b.State]), cmp.Compare(a.Key, b.Key))
 	})
-	shown := all[:min(len(all), maxStores)]
-	rows := v.askStores(shown)
+	from, to, more := v.part(&store{}, len(all), "stores")
+	rows := v.askStores(all[from:to])
 	slices.SortStableFunc(rows, func(a, b storeRow) int {
 		return cmp.Or(cmp.Compare(b.level(), a.level()), cmp.Compare(oldestOf(&b.backlog), oldestOf(&a.backlog)), cmp.Compare(a.Key, b.Key))
 	})
-	return &screen{Title: "Stores", Blocks: []block{{Verdict: fleetVerdict(rows, len(all))}, {Table: v.storeTable(rows)}}}, nil
+	t := v.storeTable(rows)
+	if t.More = more; len(rows) == len(all) {
+		v.sorted(t)
+	}
+	return &screen{Title: "Stores", Blocks: []block{{Verdict: fleetVerdict(rows, len(all))}, {Table: t}}}, nil
 }
 
 // askStores asks stores, some side by side.
 func (v *visit) askStores(of []fleetstate.Store) []storeRow {
 	rows := make([]storeRow, len(of))
-	turns := make(chan struct{}, 8)
-	var asking sync.WaitGroup
-	for i := range of {
-		rows[i].Store = of[i]
-		asking.Go(func() {
-			turns <- struct{}{}
-			defer func() { <-turns }()
-			r := &rows[i]
-			ctx, cancel := context.WithTimeout(v.Context(), v.s.opts.Timeout)
-			defer cancel()
-			s, err := v.s.source.open(ctx, r.Key)
-			if r.err = err; err == nil {
-				p, unread := v.picture(ctx, s, &window{since: time.Hour})
-				r.picture, r.err = *p, unread
-			}
-		})
-	}
-	asking.Wait()
+	sideBySide(len(of), func(i int) {
+		r := &rows[i]
+		r.Store = of[i]
+		ctx, cancel := context.WithTimeout(v.Context(), v.s.opts.Timeout)
+		defer cancel()
+		s, err := v.s.source.open(ctx, r.Key)
+		if r.err = err; err == nil {
+			p, unread := v.picture(ctx, s, &window{since: time.Hour})
+			r.picture, r.err = *p, unread
+		}
+	})
 	return rows
 }
 
@@ -99,16 +96,16 @@ func fleetVerdict(rows []storeRow, all int) *verdictBox {
 		box.Level, box.Text = health.Warning, "It works, with warnings in "+grouped(warned)+" of "+plural(int64(all), "store")+"."
 	}
 	if all > len(rows) {
-		box.Text += " " + grouped(int64(len(rows))) + " were asked: those that the fleet finds failing, then the first by name."
+		box.Text += " " + grouped(int64(len(rows))) + " were asked, a page of them: those that the fleet finds failing come first, then the others by name."
 	}
 	return box
 }
 
 func (v *visit) storeTable(rows []storeRow) *table {
-	t := &table{Head: []string{"State", "Store", "What is wrong", "Waiting", "Oldest", "Failed", "Workers", "Where", "Fleet", "Last answer"}, None: "The fleet has no stores.", Dense: true}
+	t := &table{Head: []string{"State", "Store", "What is wrong", "Failing topics", "Schema", "Waiting", "Oldest", "Failed", "Workers", "Where", "Fleet", "Last answer"}, None: "The fleet has no stores.", Dense: true}
 	for i := range rows {
 		r := &rows[i]
-		wrong, waiting, oldest, failed, workers := cell{}, cell{Number: true}, cell{Number: true}, cell{Number: true}, cell{Number: true}
+		wrong, schema, failing, waiting, oldest, failed, workers := cell{}, cell{}, []string(nil), cell{Number: true}, cell{Number: true}, cell{Number: true}, cell{Number: true}
 		switch found := worst(r.health, r.Key); {
 		case r.err != nil:
 			wrong = words(v.problem(r.err))
@@ -118,11 +115,18 @@ func (v *visit) storeTable(rows []storeRow) *table {
 				wrong.Text += " (and " + plural(int64(n), "more finding") + ")"
 			}
 		}
+		for _, f := range r.health.Findings {
+			if topic, is := strings.CutPrefix(f.Code, "failing/"); is {
+				failing = append(failing, topic)
+			} else if f.Code == "schema" {
+				schema = state(f.Level.String())
+			}
+		}
 		if r.err == nil {
 			waiting, oldest, failed, workers = counted(inspect.Of(r.backlog.Messages, "ready", "paused", "unhandled")), age(oldestOf(&r.backlog)), count(r.backlog.Failed), count(r.backlog.Workers)
 		}
 		t.Rows = append(t.Rows, []cell{
-			state(r.level().String()), link(r.Key, v.hrefIn(r.Key, "")), wrong, waiting, oldest, failed, workers, words(r.Where), state(string(r.State)), at(r.LastSuccess),
+			state(r.level().String()), link(r.Key, v.hrefIn(r.Key, "")), wrong, words(strings.Join(failing, ", ")), schema, waiting, oldest, failed, workers, words(r.Where), state(string(r.State)), at(r.LastSuccess),
 		})
 	}
 	return t

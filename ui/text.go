@@ -2,6 +2,7 @@ package ui
 
 import (
 	"bytes"
+	"context"
 	"encoding/hex"
 	"encoding/json"
 	"net/url"
@@ -59,14 +60,13 @@ func fromCursor(after string) (parts []string, err error) {
 	if after == "" {
 		return nil, nil
 	}
-	for _, part := range strings.Split(after, " ") {
-		text, err := url.QueryUnescape(part)
-		if err != nil {
-			return nil, engine.Invalid("after", "none of a list's")
+	parts = strings.Split(after, " ")
+	for i := range parts {
+		if parts[i], err = url.QueryUnescape(parts[i]); err != nil {
+			break
 		}
-		parts = append(parts, text)
 	}
-	if len(parts) != 2 {
+	if len(parts) != 2 || err != nil {
 		return nil, engine.Invalid("after", "none of a list's")
 	}
 	return parts, nil
@@ -78,14 +78,25 @@ func aSecond(rate float64) cell {
 	case rate == 0:
 		return cell{Number: true}
 	case rate < 0.1:
-		return cell{Number: true, Text: "< 0.1"}
+		return cell{Number: true, Text: "< 0.1", order: rate}
 	case rate < 10:
-		return cell{Number: true, Text: strconv.FormatFloat(rate, 'f', 1, 64)}
+		return cell{Number: true, Text: strconv.FormatFloat(rate, 'f', 1, 64), order: rate}
 	}
-	return cell{Number: true, Text: grouped(int64(rate + 0.5))}
+	return count(int64(rate + 0.5))
 }
 
 func number64(n int64) string { return strconv.FormatInt(n, 10) }
+
+// byID is a change of what the id of a form names.
+func byID[ID any](parse func(string) (ID, error), do func(context.Context, *store, ID, url.Values) (string, error)) change {
+	return func(ctx context.Context, s *store, form url.Values) (string, error) {
+		id, err := parsed(parse)(form.Get("id"))
+		if err != nil {
+			return "", err
+		}
+		return do(ctx, s, id, form)
+	}
+}
 
 // parsed reads an id; one that is none is the caller's mistake.
 func parsed[ID any](parse func(string) (ID, error)) func(string) (ID, error) {

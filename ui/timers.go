@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
@@ -15,13 +16,9 @@ const timersDrawn = 1000
 
 // timers lists timers, and draws those of the next day.
 func timers(v *visit) (*screen, error) {
-	q := v.query
-	sc := &screen{Title: "Timers", Filter: &filter{Fields: []field{
-		{Name: "status", Label: "State", Value: q.Get("status"), Options: []string{string(timer.Scheduled), string(timer.Claimed), string(timer.Fired), string(timer.Failed), string(timer.Cancelled)}},
-		{Name: "topic", Label: "Topic", Value: q.Get("topic")},
-		{Name: "key", Label: "Key", Value: q.Get("key")},
-		{Name: "id", Label: "Timer id", Value: q.Get("id")},
-	}, Keep: []string{"store", v.key}}}
+	sc := &screen{Title: "Timers", Filter: v.filter(
+		field{Name: "status", Label: "State", Options: []string{string(timer.Scheduled), string(timer.Claimed), string(timer.Fired), string(timer.Failed), string(timer.Cancelled)}},
+		field{Name: "topic", Label: "Topic"}, field{Name: "key", Label: "Key"}, field{Name: "id", Label: "Timer id"})}
 	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
 		p, err := v.listTimers(ctx, s)
 		if err != nil {
@@ -74,20 +71,24 @@ func (v *visit) readTimers(ctx context.Context, s *store) (p pageOf[timer.Info],
 
 // nextDay counts timers by the hour in which they are due.
 func nextDay(list []timer.Info, now time.Time) *chart {
-	s := series{Class: "in", Name: "timers", Values: make([]int64, 24), Titles: make([]string, 24)}
+	hours := make([]bar, 24)
 	for i := range list {
-		if hour := int(max(0, list[i].NextAttemptAt.Sub(now)) / time.Hour); hour < 24 {
-			s.Values[hour]++
+		if hour := int(max(0, list[i].NextAttemptAt.Sub(now)) / time.Hour); hour < len(hours) {
+			hours[hour].N++
 		}
 	}
-	for hour := range s.Titles {
-		s.Titles[hour] = plural(s.Values[hour], "timer") + " due from " + now.Add(time.Duration(hour)*time.Hour).UTC().Format("15:04Z")
+	for i := range hours {
+		h := &hours[i]
+		h.Class, h.Title = "in", plural(h.N, "timer")+" due from "+now.Add(time.Duration(i)*time.Hour).UTC().Format("15:04Z")
+		if i%6 == 0 {
+			h.Mark = strconv.Itoa(i) + " h"
+		}
 	}
 	label := "All that are due in the next day, by the hour"
 	if len(list) == timersDrawn {
 		label += ", of the next " + grouped(timersDrawn)
 	}
-	return bars(label, s)
+	return bars(label, hours, legend{"in", "timers"})
 }
 
 func (v *visit) timerTable(s *store, list []timer.Info) *table {
@@ -99,32 +100,28 @@ func (v *visit) timerTable(s *store, list []timer.Info) *table {
 		if one.Status == timer.Fired {
 			name = cell{Text: id, Href: v.hrefIn(s.key, "messages/"+id), Mono: true}
 		}
-		var actions []action
+		first, actions := state(string(one.Status)), []action(nil)
 		if one.Status == timer.Scheduled {
-			fields := []string{"store", s.key, "id", id}
-			actions = []action{
-				{Do: "reschedule-timer", Label: "Change due time", Fields: fields, Inputs: []input{{Name: "in", Label: "Due in", Value: "10m", Hint: "90s, 10m, 24h"}}, Confirm: "It fires then."},
-				{Do: "cancel-timer", Label: "Cancel", Fields: fields, Inputs: []input{why()}, Confirm: "It does not fire.", Danger: true},
-			}
+			first, actions = pick(first, "id", id), timerActions("store", s.key, "id", id)
 		}
-		t.Rows = append(t.Rows, []cell{state(string(one.Status)), name, words(one.Key), words(one.Topic), at(one.NextAttemptAt), at(one.EndedAt), words(firstLine(one.LastError)), {Actions: actions}})
+		t.Rows = append(t.Rows, []cell{first, name, words(one.Key), words(one.Topic), at(one.NextAttemptAt), at(one.EndedAt), words(firstLine(one.LastError)), {Actions: actions}})
 	}
-	return t
+	return t.selectable(s, timerActions()...)
 }
 
-func cancelTimer(ctx context.Context, s *store, form url.Values) (string, error) {
-	id, err := parsed(outbox.ParseMessageID)(form.Get("id"))
-	if err != nil {
-		return "", err
+// timerActions are what can be done to a timer that is scheduled.
+func timerActions(fields ...string) []action {
+	return []action{
+		{Do: "reschedule-timer", Label: "Change due time", Fields: fields, Inputs: []input{dueField()}, Confirm: "It fires then."},
+		{Do: "cancel-timer", Label: "Cancel", Fields: fields, Inputs: []input{why()}, Confirm: "It does not fire.", Danger: true},
 	}
+}
+
+func cancelTimer(ctx context.Context, s *store, id outbox.MessageID, _ url.Values) (string, error) {
 	return became(s.Timers.Cancel(ctx, id))("timer", "cancelled")
 }
 
-func rescheduleTimer(ctx context.Context, s *store, form url.Values) (string, error) {
-	id, err := parsed(outbox.ParseMessageID)(form.Get("id"))
-	if err != nil {
-		return "", err
-	}
+func rescheduleTimer(ctx context.Context, s *store, id outbox.MessageID, form url.Values) (string, error) {
 	due, err := dueIn(form.Get("in"))
 	if err != nil {
 		return "", err

@@ -1,13 +1,13 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
 
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/health"
-	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -29,7 +29,7 @@ func (v *visit) subjectPage(kind admin.Kind) (*screen, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, one := range p.subjects(kind) {
+		for _, one := range p.subjects(kind, "") {
 			if one.name == v.query.Get("name") { // what somebody wrote into a link is not shown
 				if v.key == s.key {
 					sc.Title = title + " " + one.name
@@ -48,47 +48,23 @@ func (v *visit) subject(ctx context.Context, s *store, p *picture, w *window, on
 	if one.kind == admin.Queue {
 		filter = outbox.FailedFilter{Queue: one.name}
 	}
-	groups, err := s.Outbox.Operator(access.Key{}).Failures(ctx, filter)
+	groups, _, err := v.failures(ctx, s, &filter, one.states["retrying"] > 0)
 	if err != nil {
 		return nil, err
 	}
-	var failed int64
-	for i := range groups {
-		failed += groups[i].Count
-	}
+	failed, retrying := sum(groups)
+	limit := cmp.Or(one.limit, &admin.Limit{Kind: one.kind, Name: one.name})
 	all := []block{
-		{Findings: v.remedied(s, p, one.findings), Facts: v.standing(s, p, one), Actions: append([]action{pauseActions(s, one), setLimit(s)}, failedActions(s, &filter, failed)...)},
+		{Findings: v.remedied(s, p, one.findings), Facts: v.standing(s, p, one), Actions: append([]action{pauseActions(s, one), setLimit(s, limit)}, failedActions(s, &filter, failed, retrying)...)},
 		{Heading: "Messages a minute", Timeline: v.timeline(w, &p.activity, &one.done, p.marks(one))},
 	}
-	limit := &all[0].Actions[1]
-	limit.Fields = append(limit.Fields, "kind", string(one.kind), "name", one.name)
-	if one.limit != nil {
-		all[0].Actions[1] = raiseLimit(s, one.limit)
-	}
 	if len(groups) > 0 {
-		all = append(all, block{Heading: "What failed for good", Table: v.failures(s, filter.Queue, v.readable(groups))})
+		all = append(all, block{Heading: "What fails", Table: v.paged(s, v.failureTable(s, filter.Queue, groups), "groups")})
 	}
 	if one.kind == admin.Queue {
-		all = append(all, block{Heading: "Its topics", Table: v.topicTable(s, &p.activity, p.within(one.name))})
+		all = append(all, block{Heading: "Its topics", Table: v.paged(s, v.topicTable(s, &p.activity, p.subjects(admin.Topic, one.name)), "topics")})
 	}
-	return append(all, block{Heading: "Who works on it", Table: workerTable(one.by)}), nil
-}
-
-// within are the topics of a queue.
-func (p *picture) within(queue string) []*subject {
-	only := *p
-	only.backlog.Messages, only.activity.Topics, only.workers = nil, nil, nil
-	for _, a := range p.backlog.Messages {
-		if a.Queue == queue {
-			only.backlog.Messages = append(only.backlog.Messages, a)
-		}
-	}
-	for _, t := range p.activity.Topics {
-		if t.Queue == queue {
-			only.activity.Topics = append(only.activity.Topics, t)
-		}
-	}
-	return only.subjects(admin.Topic)
+	return append(all, block{Heading: "Who works on it", Table: v.paged(s, workerTable(one.by), "workers")}), nil
 }
 
 // standing are the figures of a topic or queue.
@@ -105,7 +81,7 @@ func (v *visit) standing(s *store, p *picture, one *subject) []fact {
 		limited = limitWords(one.limit)
 	}
 	return facts(
-		"State", state(one.state), "Paused", paused, "Limit", limited,
+		"State", one.state, "Paused", paused, "Limit", limited,
 		"Waiting", counted(one.waiting(), one.more), "Oldest", one.oldest, "Running", list("in_flight", "running"), "Scheduled", list("scheduled", "scheduled"), "Retrying", list("retrying", "retrying"), "Failed", list("failed", "failed"),
 		"In /min", aMinute(one.done.enqueued, minutes), "Done /min", aMinute(one.done.Done, minutes), "Failed attempts /min", aMinute(one.done.Retried+one.done.Failed, minutes),
 		"Wait p50", within(&one.done.Waits, 0.5), "Wait p95", within(&one.done.Waits, 0.95), "Took p50", within(&one.done.Takes, 0.5), "Took p95", within(&one.done.Takes, 0.95),
@@ -151,13 +127,14 @@ func (v *visit) remedied(s *store, p *picture, found []health.Finding) []finding
 				f.Actions = append(f.Actions, action{Do: "resume", Label: "Resume " + h.Name, Fields: []string{"store", s.key, "kind", string(h.Kind), "name", h.Name}})
 			}
 		case f.Code == "failed":
-			f.Href = v.hrefIn(s.key, "failed")
+			n, _ := f.Facts.Get("count").(int64)
+			f.Href, f.Actions = v.hrefIn(s.key, "failed"), failedActions(s, &outbox.FailedFilter{}, n, 0)[:min(1, n)]
 		case topic != "":
 			f.Href = v.hrefIn(s.key, "topic", "name", topic)
 		}
 		for j := range p.limits {
 			if l := &p.limits[j]; f.Code == "limited/"+l.Name {
-				f.Href, f.Actions = v.limited(s, l), append(f.Actions, raiseLimit(s, l))
+				f.Href, f.Actions = v.limited(s, l), append(f.Actions, setLimit(s, l))
 			}
 		}
 		f.Facts = nil // the page of problems has them: here they are between somebody and the button

@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/url"
 	"slices"
 	"strings"
@@ -20,20 +21,20 @@ func topicsAndQueues(v *visit) (*screen, error) {
 		return nil, err
 	}
 	name := v.query.Get("name")
-	sc := &screen{Title: "Topics and queues", Filter: &filter{Fields: []field{{Name: "name", Label: "Name contains", Value: name}}, Keep: []string{"store", v.key}}}
+	sc := &screen{Title: "Topics and queues", Filter: v.filter(field{Name: "name", Label: "Name contains"})}
 	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
 		p, err := v.picture(ctx, s, &w)
 		if err != nil {
 			return nil, err
 		}
 		named := func(kind admin.Kind) []*subject {
-			return slices.DeleteFunc(p.subjects(kind), func(one *subject) bool { return !strings.Contains(one.name, name) })
+			return slices.DeleteFunc(p.subjects(kind, ""), func(one *subject) bool { return !strings.Contains(one.name, name) })
 		}
 		topics, queues := named(admin.Topic), named(admin.Queue)
 		return []block{
 			{Heading: "Topics", Table: v.paged(s, pausable(s, v.topicTable(s, &p.activity, topics), topics), "topics")},
 			{Heading: "Queues", Table: v.paged(s, pausable(s, v.queueTable(s, queues), queues), "queues")},
-			{Heading: "Limits", Table: limitTable(s, p.limits), Actions: []action{setLimit(s, input{Name: "kind", Label: "Of", Value: "topic", Hint: "topic, queue or each"}, input{Name: "name", Label: "Name"})}},
+			{Heading: "Limits", Table: v.paged(s, limitTable(s, p.limits), "limits"), Actions: []action{setLimit(s, &admin.Limit{}, input{Name: "kind", Label: "Of", Value: "topic", Hint: "topic, queue or each"}, input{Name: "name", Label: "Name"})}},
 		}, nil
 	})
 	return sc, nil
@@ -41,17 +42,22 @@ func topicsAndQueues(v *visit) (*screen, error) {
 
 // paged cuts a table to the page that the address asks for: its rows are in memory.
 func (v *visit) paged(s *store, t *table, which string) *table {
-	first := 0
-	if after := v.query.Get(which); after != "" && (v.key == s.key || s.key == "") {
-		_, _ = fmt.Sscan(after, &first)
-		first = min(max(first, 0), len(t.Rows))
-	}
-	rows := t.Rows[first:]
-	if len(rows) > pageSize {
-		rows, t.More = rows[:pageSize], v.here("store", s.key, which, number64(int64(first+pageSize)))
-	}
-	t.Rows = rows
+	from, to, more := v.part(s, len(t.Rows), which)
+	v.sorted(t)
+	t.Rows, t.More = t.Rows[from:to], more
 	return t
+}
+
+// part is which of n things the address asks for, and what leads to the next ones.
+func (v *visit) part(s *store, n int, which string) (from, to int, more string) {
+	if after := v.query.Get(which); after != "" && (v.key == s.key || s.key == "") {
+		_, _ = fmt.Sscan(after, &from)
+		from = min(max(from, 0), n)
+	}
+	if to = min(n, from+pageSize); to < n {
+		more = v.here("store", s.key, which, number64(int64(to)))
+	}
+	return from, to, more
 }
 
 // topicTable shows topics: whether they are well, how fast, what waits and for how long.
@@ -60,8 +66,8 @@ func (v *visit) topicTable(s *store, a *inspect.Activity, all []*subject) *table
 	minutes := known(a)
 	for _, one := range all {
 		t.Rows = append(t.Rows, []cell{
-			state(one.state), link(one.name, v.hrefIn(s.key, "topic", "name", one.name)), aMinute(one.done.enqueued, minutes), aMinute(one.done.Done, minutes), aMinute(one.done.Retried+one.done.Failed, minutes),
-			counted(one.waiting(), one.more), age(one.oldest), within(&one.done.Waits, 0.5), within(&one.done.Waits, 0.95), within(&one.done.Takes, 0.95), {Spark: sparkOf(&one.done)}, words(one.by.Names()),
+			one.state, link(one.name, v.hrefIn(s.key, "topic", "name", one.name)), aMinute(one.done.enqueued, minutes), aMinute(one.done.Done, minutes), aMinute(one.done.Retried+one.done.Failed, minutes),
+			counted(one.waiting(), one.more), age(one.oldest), within(&one.done.Waits, 0.5), within(&one.done.Waits, 0.95), within(&one.done.Takes, 0.95), {Spark: sparkOf(&one.done), order: float64(one.done.Done)}, words(one.by.Names()),
 		})
 	}
 	return t
@@ -72,8 +78,8 @@ func (v *visit) queueTable(s *store, all []*subject) *table {
 	t := &table{Head: []string{"State", "Queue", "Busy", "Waiting", "Oldest", "Scheduled", "Retrying", "Failed", "Wait p95", "Course", "Served by"}, None: "None is known.", Dense: true}
 	for _, one := range all {
 		t.Rows = append(t.Rows, []cell{
-			state(one.state), link(one.name, v.hrefIn(s.key, "queue", "name", one.name)), one.busy(), counted(one.waiting(), one.more), age(one.oldest),
-			count(one.states["scheduled"]), count(one.states["retrying"]), count(one.states["failed"]), within(&one.done.Waits, 0.95), {Spark: sparkOf(&one.done)}, words(one.by.Names()),
+			one.state, link(one.name, v.hrefIn(s.key, "queue", "name", one.name)), one.busy(), counted(one.waiting(), one.more), age(one.oldest),
+			count(one.states["scheduled"]), count(one.states["retrying"]), count(one.states["failed"]), within(&one.done.Waits, 0.95), {Spark: sparkOf(&one.done), order: float64(one.done.Done)}, words(one.by.Names()),
 		})
 	}
 	return t
@@ -101,7 +107,7 @@ func (one *subject) busy() cell {
 	if slots == 0 {
 		return words("nobody serves it")
 	}
-	return cell{Meter: &meter{min(taken, slots), slots}, Text: grouped(taken) + " of " + grouped(slots), Number: true}
+	return cell{Meter: &meter{min(taken, slots), slots}, Text: grouped(taken) + " of " + grouped(slots), Number: true, order: float64(taken) / float64(slots)}
 }
 
 // known is for how many minutes of its time the activity is known.
@@ -125,20 +131,19 @@ func within(h *activity.Histogram, share float64) cell {
 		return cell{Number: true}
 	case bound == 0:
 		all := activity.Bounds()
-		return cell{Number: true, Text: "> " + short(all[len(all)-1])}
+		return cell{Number: true, Text: "> " + short(all[len(all)-1]), order: math.Inf(1)}
 	default:
-		return cell{Number: true, Text: "≤ " + short(bound)}
+		return cell{Number: true, Text: "≤ " + short(bound), order: float64(bound)}
 	}
 }
 
 // short is a duration without the zeros at its end: 5m, 30s, 200ms.
 func short(d time.Duration) string {
 	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, zero) {
+			text = text[:len(text)-2]
+		}
 	}
 	return text
 }

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -37,45 +38,29 @@ func (s *server) visit(r *http.Request) *visit {
 	return &visit{Request: r, s: s, access: access, query: query, base: base, key: query.Get("store"), now: time.Now()}
 }
 
-// href is a link to a page of the dashboard, with a query of pairs; those that are empty are left out.
-// The store that was chosen stays chosen.
-func (v *visit) href(path string, pairs ...string) string { return v.hrefIn(v.key, path, pairs...) }
-
-// hrefIn is href in a store.
+// hrefIn is a link to a page about a store, with a query of pairs; those that are empty are left out.
 func (v *visit) hrefIn(store, path string, pairs ...string) string {
-	q := url.Values{}
-	if store != "" {
-		q.Set("store", store)
-	}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		if pairs[i+1] != "" {
-			q.Set(pairs[i], pairs[i+1])
-		}
-	}
-	if len(q) == 0 {
-		return v.base + path
-	}
-	return v.base + path + "?" + q.Encode()
+	return v.base + path + queryOf(url.Values{}, append([]string{"store", store}, pairs...)...)
 }
 
 // here is the page itself with some of its query changed: pairs of which the empty ones are dropped.
 func (v *visit) here(pairs ...string) string {
-	q := url.Values{}
-	for name, values := range v.query {
-		q[name] = values
-	}
+	q := maps.Clone(v.query)
 	q.Del("did")
-	for i := 0; i+1 < len(pairs); i += 2 {
-		q.Del(pairs[i])
-		if pairs[i+1] != "" {
-			q.Set(pairs[i], pairs[i+1])
+	return v.base + strings.TrimPrefix(v.URL.EscapedPath(), "/") + queryOf(q, pairs...)
+}
+
+// queryOf is a query with some of it changed, as an address has it.
+func queryOf(q url.Values, changes ...string) string {
+	for _, one := range pairs(changes) {
+		if q.Del(one.Name); one.Value != "" {
+			q.Set(one.Name, one.Value)
 		}
 	}
-	path := v.base + strings.TrimPrefix(v.URL.EscapedPath(), "/")
 	if len(q) == 0 {
-		return path
+		return ""
 	}
-	return path + "?" + q.Encode()
+	return "?" + q.Encode()
 }
 
 // maxStores is how many stores a page about all of them shows; it says so when there are more.
@@ -96,16 +81,7 @@ func (v *visit) each(ask func(ctx context.Context, s *store) ([]block, error)) [
 		keys = keys[:maxStores]
 	}
 	answers := make([][]block, len(keys))
-	turns := make(chan struct{}, 8)
-	var asking sync.WaitGroup
-	for i, key := range keys {
-		asking.Go(func() {
-			turns <- struct{}{}
-			defer func() { <-turns }()
-			answers[i] = v.ask(key, ask)
-		})
-	}
-	asking.Wait()
+	sideBySide(len(keys), func(i int) { answers[i] = v.ask(keys[i], ask) })
 	var all []block
 	for i, blocks := range answers {
 		for j := range blocks {
@@ -117,6 +93,20 @@ func (v *visit) each(ask func(ctx context.Context, s *store) ([]block, error)) [
 		all = append(all, block{Note: plural(int64(more), "more store") + " not shown: choose one."})
 	}
 	return all
+}
+
+// sideBySide does something so many times, eight at once.
+func sideBySide(n int, do func(int)) {
+	turns := make(chan struct{}, 8)
+	var asking sync.WaitGroup
+	for i := range n {
+		asking.Go(func() {
+			turns <- struct{}{}
+			defer func() { <-turns }()
+			do(i)
+		})
+	}
+	asking.Wait()
 }
 
 // ask asks one store.

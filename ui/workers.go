@@ -10,15 +10,10 @@ import (
 
 // workers lists the processes that work on a database.
 func workers(v *visit) (*screen, error) {
-	sc := &screen{Title: "Workers"}
-	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
+	return &screen{Title: "Workers", Blocks: v.each(func(ctx context.Context, s *store) ([]block, error) {
 		list, err := inspect.ListWorkers(ctx, s.db())
-		if err != nil {
-			return nil, err
-		}
-		return []block{{Table: workerTable(list)}}, nil
-	})
-	return sc, nil
+		return []block{{Table: v.paged(s, workerTable(list), "workers")}}, err
+	})}, nil
 }
 
 func workerTable(list inspect.Workers) *table {

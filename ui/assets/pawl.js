@@ -34,9 +34,22 @@
   function busy() {
     var live = document.getElementById("live");
     var selection = document.getSelection();
-    return pressed || document.hidden || !live || live.querySelector("details[open]") !== null ||
+    return pressed || document.hidden || !live || live.querySelector("details[open], input:checked") !== null ||
       (live.contains(document.activeElement) && document.activeElement.matches("input, select, textarea, :focus-visible")) ||
       (selection && !selection.isCollapsed && live.contains(selection.anchorNode));
+  }
+
+  // What is selected is counted; with shift all from the last box to this one are.
+  var box = null;
+  function selects(event) {
+    if (!event.target.matches("input[name=row]")) { return; }
+    var all = Array.prototype.filter.call(document.querySelectorAll("input[name=row]"), function (b) { return b.form === event.target.form; });
+    var from = all.indexOf(box), to = all.indexOf(event.target);
+    all.forEach(function (b, i) {
+      if (event.shiftKey && from >= 0 && i >= Math.min(from, to) && i <= Math.max(from, to)) { b.checked = event.target.checked; }
+    });
+    box = event.target;
+    box.form.parentNode.querySelector("summary").textContent = "With the " + all.filter(function (b) { return b.checked; }).length + " selected";
   }
 
   // A wide table stays where it was scrolled to.
@@ -98,6 +111,7 @@
       select.addEventListener("change", function () { select.form.requestSubmit(); });
     });
     document.addEventListener("keydown", key);
+    document.addEventListener("click", selects);
     setInterval(function () { localTimes(document); fresh(); }, 1000);
     localTimes(document);
     fresh();

@@ -1,12 +1,15 @@
 package browsertest_test
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/timer"
 	"github.com/bravellian/pawl/ui"
 	"github.com/bravellian/pawl/ui/browsertest/internal/chromium"
 )
@@ -114,4 +117,25 @@ func TestWithoutScripts(t *testing.T) {
 		b.shows(".did", "1 message redriven")
 		dbtest.Until(t, "the message is done", func() bool { return w.status(w.failed) == outbox.Done })
 	})
+}
+
+// D-630: rows are selected with a click, and with shift up to another one; how many they are is said, and no update takes
+// them away before something is done to all.
+func TestSelectRows(t *testing.T) {
+	w := onSQLite(t)
+	for range 5 {
+		_, err := w.Timers.Schedule(w.ctx(), timer.Timer{Topic: "select", Due: time.Now().Add(time.Hour)})
+		w.check(err)
+	}
+	b := open(t, w.serve(ui.Options{Authorize: olga}))
+	b.visit("timers?topic=select")
+	b.live()
+	box := func(i int) string { return fmt.Sprintf("document.querySelectorAll('[name=row]')[%d]", i) }
+	b.click(box(1))
+	b.toldAgain(3)
+	value[int](b, box(3)+`.dispatchEvent(new MouseEvent("click", {shiftKey: true, bubbles: true, cancelable: true})), 0`)
+	b.until("three are selected", `document.querySelectorAll("[name=row]:checked").length === 3`)
+	b.click(labelled("document", "summary", "With the 3 selected"))
+	b.click(labelled(`document.querySelector("form[id^=select]")`, "button", "Cancel"))
+	b.shows(".did", "3 rows: timer cancelled")
 }

@@ -152,3 +152,13 @@ func shadowed(t reflect.Type, f reflect.StructField) bool {
 	}
 	return false
 }
+
+// parameters are the names in a path's braces.
+func parameters(path string) (names []string) {
+	for _, part := range strings.Split(path, "/") {
+		if strings.HasPrefix(part, "{") {
+			names = append(names, strings.Trim(part, "{}"))
+		}
+	}
+	return names
+}
