@@ -38,6 +38,10 @@ func (b *tab) paths(w *world) []string {
 	for _, id := range []string{w.failed.String(), w.done.String(), w.waiting.String()} {
 		paths = append(paths, "messages/"+id+in)
 	}
+	b.visit("failed" + in) // a group of failures, for who may read errors
+	if kind := value[string](b, `(document.querySelector("#live tbody td:nth-child(2) a") || {href: ""}).href`); kind != "" {
+		paths = append(paths, strings.TrimPrefix(kind, b.base))
+	}
 	for _, topic := range []string{bad, paused, long} {
 		paths = append(paths, "topic?"+url.Values{"name": {topic}, "store": {w.store}}.Encode())
 	}
