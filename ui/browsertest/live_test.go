@@ -93,8 +93,8 @@ func TestNothingLost(t *testing.T) {
 
 	b.visit("messages")
 	b.live()
-	value[int](b, `document.querySelector("form.filter button").focus(), 0`)
-	b.write(kb.Tab + kb.Tab) // into the table, and to its first link
+	value[int](b, `document.querySelector("#live [name=row]").focus(), 0`)
+	b.write(kb.Tab) // to the first link of the table
 	const first = `document.activeElement === document.querySelector("#live tbody a")`
 	b.until("the first link has the focus", first)
 	b.toldAgain(3)
