@@ -212,3 +212,57 @@ func TestBacklogOfAPausedTopicIsBounded(t *testing.T) {
 		}
 	})
 }
+
+// D-645: runs of any length, of queues that take turns, are counted by topic wherever they begin and end, up to the
+// bound; what lies behind it has no topic.
+func TestBacklogOfRunsOfAnyLength(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := openExplain(t, e)
+		want, ready := map[string]int64{}, int64(0)
+		for i, n := range []int{1, 3, 127, 1, 128, 129, 1, 1, 300, 2, 64, 1} {
+			topic, queue := fmt.Sprint("t", i%3), []string{"default", "slow"}[i%2]
+			f.batch(n, outbox.Message{Topic: topic, Queue: queue})
+			want["ready "+queue+" "+topic] += int64(n)
+			ready += int64(n)
+		}
+		f.batch(5, outbox.Message{Topic: "t0", Due: f.now().Add(time.Hour)})
+		want["scheduled default t0"] = 5
+		_, msgs := f.claim(leaseTime)
+		for _, m := range msgs {
+			want["in_flight default "+m.Topic]++
+			want["ready default "+m.Topic]--
+		}
+		ready -= int64(len(msgs))
+		for share, shown := range map[int64]int64{1000: ready, 350: 350 + 137, 200: 200 + 137, 100: 100 + 100} { // 137 wait in the other queue
+			amounts, err := engine.Query(f.ctx(), f.db, op.BacklogMessages{Runs: 1000, Messages: 2 * share, Lanes: 10})
+			f.check(err)
+			n, named := int64(0), int64(0)
+			for _, a := range amounts {
+				place := a.State + " " + a.Queue + " " + a.Topic
+				if a.Topic != "" && (a.N > want[place] || share == 1000 && a.N != want[place]) || a.More {
+					t.Errorf("of %d: %s: %+v, want %d", share, place, a, want[place])
+				}
+				if a.State == "ready" {
+					if n += a.N; a.Topic != "" {
+						named += a.N
+					}
+				}
+			}
+			if n != ready || named != shown {
+				t.Errorf("of %d: %d are ready, %d by topic; want %d, %d", share, n, named, ready, shown)
+			}
+		}
+		a, err := inspect.ReadActivity(f.ctx(), f.db, inspect.ActivityQuery{})
+		f.check(err)
+		for i := range a.Topics {
+			topic := &a.Topics[i]
+			all := int64(0)
+			for _, state := range []string{"ready", "scheduled", "in_flight"} {
+				all += want[state+" "+topic.Queue+" "+topic.Topic]
+			}
+			if topic.Enqueued != all || all == 0 {
+				t.Errorf("%s in %s: %d were enqueued, want %d", topic.Topic, topic.Queue, topic.Enqueued, all)
+			}
+		}
+	})
+}

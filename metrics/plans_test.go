@@ -62,7 +62,7 @@ func TestReadsOnPostgresAreBounded(t *testing.T) {
 		if known {
 			exec("ANALYZE " + tables)
 		}
-		for _, o := range []engine.Operation{op.BacklogMessages{Runs: look, Messages: look, Lanes: 10}, op.BacklogCounts{Most: look}} {
+		for _, o := range []engine.Operation{op.BacklogMessages{Runs: look, Messages: look, Failed: look, Lanes: 10}, op.BacklogCounts{Most: look}} {
 			for table, n := range explain(t, db, o) {
 				if n > 6*look {
 					t.Errorf("%s read %v rows of %s (statistics known: %v)", engine.NameOf(o), n, table, known)

@@ -42,7 +42,7 @@ type place struct{ queue, topic, state string }
 func (c *Collector) read(ctx context.Context, db engine.DB) reading {
 	r := reading{at: time.Now()}
 	runs := int64(c.opts.Runs)
-	backlog, amounts := inspect.ListAmounts(op.BacklogMessages{Runs: runs, Messages: int64(c.opts.Messages), Lanes: maxLanes})
+	backlog, amounts := inspect.ListAmounts(op.BacklogMessages{Runs: runs, Messages: int64(c.opts.Messages), Failed: int64(c.opts.Messages), Lanes: maxLanes})
 	calls, limits := throttle.Listing()
 	troubled, trouble := inspect.ListTrouble()
 	list, workers := registry.Listing()

@@ -90,7 +90,7 @@ func (v *visit) amounts(s *store, b *inspect.Backlog) []fact {
 	paused, _ := inspect.Of(b.Messages, "paused")
 	return facts(
 		"Ready", in("ready", "messages", "status", "ready"), "Running", in("in_flight", "messages", "status", "running"), "Retrying", in("retrying", "messages", "status", "retrying"),
-		"Scheduled", in("scheduled", "messages", "status", "scheduled"), "Failed", in("failed", "failed"), "Workers", amount(b.Workers, "workers"),
+		"Scheduled", in("scheduled", "messages", "status", "scheduled"), "Failed", amount(b.Failed, "failed"), "Workers", amount(b.Workers, "workers"),
 		"Without a handler", some(unhandled, "topics"), "Paused", some(paused, "topics"), "Timers due", some(b.TimersDue, "timers"), "Timers are late by", b.TimersLate, "Timers scheduled", some(b.TimersScheduled, "timers", "status", string(timer.Scheduled)),
 		"Joins pending", some(b.JoinsPending, "joins", "status", string(join.Pending)),
 	)

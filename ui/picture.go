@@ -52,8 +52,11 @@ type shared struct {
 	err error
 }
 
-// keepSetting is for how long a setting is shown.
-const keepSetting = 15 * time.Second
+const (
+	keepSetting = 15 * time.Second // for how long a setting is shown
+	maxFailed   = 200              // of how many failed messages a picture has the topic and queue
+	maxPictures = 200              // that are kept
+)
 
 // latest returns what was read within a time, and reads it otherwise: once for all that ask meanwhile.
 func latest[T any](p *pictures, key string, keep time.Duration, read func() (T, error)) (T, error) {
@@ -100,9 +103,6 @@ func (p *pictures) forget() {
 	p.all = nil
 }
 
-// maxPictures bounds how many are kept.
-const maxPictures = 200
-
 func readSetting(ctx context.Context, s *store) (p setting, err error) {
 	p.health, p.at = s.Health(ctx), time.Now()
 	troubled, trouble := inspect.ListTrouble()
@@ -120,7 +120,7 @@ func readSetting(ctx context.Context, s *store) (p setting, err error) {
 
 // read reads what changes all the time: in one round trip where the database can.
 func (p *picture) read(ctx context.Context, s *store, w *window) error {
-	calls, backlog := inspect.ListBacklog()
+	calls, backlog := inspect.ListBacklog(maxFailed)
 	more, activity, err := inspect.ListActivity(inspect.ActivityQuery{Since: w.since, Until: w.until}, p.clock.Now.Add(time.Since(p.at)), &p.extent)
 	if err == nil {
 		err = engine.ReadAll(ctx, s.db(), append(calls, more...)...)
@@ -139,12 +139,13 @@ type subject struct {
 	state    cell         // a word for that
 	findings []health.Finding
 	states   map[string]int64 // messages
-	more     bool             // there may be more of them
-	oldest   time.Duration    // of those that are due
-	done     sums
-	pause    *admin.Pause
-	limit    *admin.Limit
-	by       inspect.Workers
+
+	more, moreFailed bool          // there may be more of them: of those that did not fail, and of those that did
+	oldest           time.Duration // of those that are due
+	done             sums
+	pause            *admin.Pause
+	limit            *admin.Limit
+	by               inspect.Workers
 }
 
 // sums are what workers did with some topics.
@@ -191,7 +192,8 @@ func (p *picture) subjects(kind admin.Kind, in string) (all []*subject) {
 		}
 		one := get(map[admin.Kind]string{admin.Topic: a.Topic, admin.Queue: a.Queue}[kind])
 		one.states[a.State] += a.Count
-		one.more, one.oldest = one.more || a.More, max(one.oldest, a.Oldest)
+		failed := a.State == "failed"
+		one.more, one.moreFailed, one.oldest = one.more || a.More && !failed, one.moreFailed || a.More && failed, max(one.oldest, a.Oldest)
 	}
 	for i := range p.activity.Topics {
 		if t := &p.activity.Topics[i]; in == "" || t.Queue == in {

@@ -79,7 +79,7 @@ func (v *visit) queueTable(s *store, all []*subject) *table {
 	for _, one := range all {
 		t.Rows = append(t.Rows, []cell{
 			one.state, link(one.name, v.hrefIn(s.key, "queue", "name", one.name)), one.busy(), counted(one.waiting(), one.more), age(one.oldest),
-			count(one.states["scheduled"]), count(one.states["retrying"]), count(one.states["failed"]), within(&one.done.Waits, 0.95), {Spark: sparkOf(&one.done), order: float64(one.done.Done)}, words(one.by.Names()),
+			count(one.states["scheduled"]), count(one.states["retrying"]), counted(one.states["failed"], one.moreFailed), within(&one.done.Waits, 0.95), {Spark: sparkOf(&one.done), order: float64(one.done.Done)}, words(one.by.Names()),
 		})
 	}
 	return t

@@ -18,10 +18,10 @@ import (
 
 // uiCmd is "pawl ui".
 type uiCmd struct {
-	Listen    string `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Where to serve the dashboard, as HOST:PORT; without a host only this machine reaches it. Default: ${default}."`
-	ReadOnly  bool   `help:"Show everything and change nothing."`
+	Listen    string   `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Where to serve the dashboard, as HOST:PORT; without a host only this machine reaches it. Default: ${default}."`
+	ReadOnly  bool     `help:"Show everything and change nothing."`
 	Origin    []string `placeholder:"URL" help:"An address by which browsers reach the dashboard through a proxy that does not keep the header Host, such as https://ops.example.com. May be repeated."`
-	BasicAuth string `placeholder:"FILE" type:"path" help:"Ask for names and passwords that a file has: lines NAME:HASH, as \"htpasswd -B -C 12\" writes them. With :viewer behind it somebody only looks, and sees no payloads, headers and errors; with :reader no payloads."`
+	BasicAuth string   `placeholder:"FILE" type:"path" help:"Ask for names and passwords that a file has: lines NAME:HASH, as \"htpasswd -B -C 12\" writes them. With :viewer behind it somebody only looks, and sees no payloads, headers and errors; with :reader no payloads."`
 }
 
 // Help is printed by --help.

@@ -67,7 +67,7 @@ type Amount struct {
 // two reads wait for no writer, and see the database one after the other: a message that moves
 // meanwhile may be counted in both, or in one.
 func ReadBacklog(ctx context.Context, db engine.DB) (Backlog, error) {
-	calls, backlog := ListBacklog()
+	calls, backlog := ListBacklog(backlogMessages)
 	troubled, trouble := ListTrouble()
 	list, workers := registry.Listing()
 	if err := engine.ReadAll(ctx, db, append(append(calls, troubled...), list)...); err != nil {
@@ -77,10 +77,11 @@ func ReadBacklog(ctx context.Context, db engine.DB) (Backlog, error) {
 }
 
 // ListBacklog returns the calls that read what ReadBacklog returns, for callers that read more in the same round
-// trip and know which topics nobody handles, and a function that returns it once they were answered.
-func ListBacklog() ([]*engine.Call, func(unhandled []Trouble) Backlog) {
+// trip and know which topics nobody handles, and a function that returns it once they were answered. Each failed
+// message whose topic is read takes a look-up: failed is how many of them are among Messages, at most.
+func ListBacklog(failed int64) ([]*engine.Call, func(unhandled []Trouble) Backlog) {
 	var n op.BacklogCount
-	call, amounts := ListAmounts(op.BacklogMessages{Runs: backlogRuns, Messages: backlogMessages, Lanes: backlogLanes})
+	call, amounts := ListAmounts(op.BacklogMessages{Runs: backlogRuns, Messages: backlogMessages, Failed: failed, Lanes: backlogLanes})
 	return []*engine.Call{call, engine.One(op.BacklogCounts{Most: backlogRuns}, &n)}, func(unhandled []Trouble) Backlog {
 		return Backlog{
 			Messages: amounts(unhandled), Failed: n.MessagesFailed, TimersDue: n.TimersDue, TimersScheduled: n.TimersScheduled, TimersLate: Age(n.TimersDueMicros),

@@ -20,6 +20,7 @@ type BacklogMessages struct {
 	Queues   []string // whose lanes are read; nil: all
 	Runs     int64    // at most, of all lanes
 	Messages int64
+	Failed   int64 // of how many that failed the topic is read, and which are counted, at most
 	Lanes    int64 // at most
 }
 

@@ -43,7 +43,7 @@ func (d Database) source(t testing.TB, o engine.Operation) *engine.Source {
 func typed(n int, _ string, t reflect.Type) string {
 	types := map[reflect.Type]string{
 		reflect.TypeFor[int](): "int4", reflect.TypeFor[int64](): "int8", reflect.TypeFor[[16]byte](): "uuid",
-		reflect.TypeFor[time.Duration](): "interval", reflect.TypeFor[[]string](): "text[]",
+		reflect.TypeFor[time.Duration](): "interval", reflect.TypeFor[[]string](): "text[]", reflect.TypeFor[string](): "text", reflect.TypeFor[*string](): "text",
 	}
 	return fmt.Sprintf("$%d::pg_catalog.%s", n, types[t])
 }

@@ -48,7 +48,7 @@ INSERT INTO @ASIDE (lo, topic, n, at, more)
 SELECT r.lo, p.name, r.n, r.at, CASE WHEN COUNT(*) OVER (PARTITION BY p.name) >= @EACH THEN 1 ELSE 0 END
   FROM (SELECT TOP (@lanes) x.name, x.lane FROM pawl.outbox_pause x WHERE x.kind = N'topic' ORDER BY x.name) p
  CROSS APPLY (SELECT TOP (@EACH) x.at, x.lo, x.n FROM pawl.outbox_ready x pawl.unlocked() WHERE x.lane = p.lane ORDER BY x.at, x.lo) r;
-INSERT INTO @GIVEN_UP (id) SELECT TOP (@messages) x.id FROM pawl.outbox_exception x pawl.unlocked() WHERE x.status >= 3 AND x.status = 3 ORDER BY x.id;
+INSERT INTO @GIVEN_UP (id) SELECT TOP (@failed) x.id FROM pawl.outbox_exception x pawl.unlocked() WHERE x.status >= 3 AND x.status = 3 ORDER BY x.id;
 SELECT @LOST = COUNT(*) FROM @GIVEN_UP;
 SELECT t.state, t.queue, t.topic, t.n, CASE WHEN t.state IN (N'ready', N'paused', N'put_back') THEN pawl.elapsed(t.at, @began) ELSE 0 END AS micros, CAST(0 AS bit) AS more FROM @TOPIC t
 UNION ALL
@@ -57,5 +57,5 @@ UNION ALL
 SELECT N'paused', l.queue, a.topic, SUM(a.n), pawl.elapsed(MIN(a.at), @began), CAST(MAX(CAST(a.more AS int)) AS bit)
   FROM @ASIDE a INNER JOIN pawl.outbox_message m pawl.unlocked() ON m.id = a.lo INNER JOIN pawl.outbox_lane l ON l.id = m.lane GROUP BY l.queue, a.topic
 UNION ALL
-SELECT N'failed', l.queue, m.topic, COUNT_BIG(*), 0, CAST(CASE WHEN @LOST >= @messages THEN 1 ELSE 0 END AS bit)
+SELECT N'failed', l.queue, m.topic, COUNT_BIG(*), 0, CAST(CASE WHEN @LOST >= @failed THEN 1 ELSE 0 END AS bit)
   FROM @GIVEN_UP f INNER JOIN pawl.outbox_message m pawl.unlocked() ON m.id = f.id INNER JOIN pawl.outbox_lane l ON l.id = m.lane GROUP BY l.queue, m.topic

@@ -26,12 +26,12 @@ aside AS MATERIALIZED (
     FROM (SELECT x.name, x.lane FROM pawl.outbox_pause x WHERE x.kind = 'topic' ORDER BY x.name LIMIT @lanes) p CROSS JOIN pawl.outbox_ready r
    WHERE r.lo IN (SELECT x.lo FROM pawl.outbox_ready x WHERE x.lane = p.lane ORDER BY x.at, x.lo LIMIT (SELECT runs FROM share))),
 failed AS MATERIALIZED (
-  SELECT x.id FROM pawl.outbox_exception x INDEXED BY pawl.outbox_exception_dead WHERE x.status >= 3 AND x.status = 3 ORDER BY x.id LIMIT @messages)
+  SELECT x.id FROM pawl.outbox_exception x INDEXED BY pawl.outbox_exception_dead WHERE x.status >= 3 AND x.status = 3 ORDER BY x.id LIMIT @failed)
 SELECT CASE t.moment WHEN 1 THEN 'scheduled' WHEN 2 THEN 'in_flight' WHEN 3 THEN 'retrying' WHEN 4 THEN 'put_back' ELSE iif(l.paused, 'paused', 'ready') END AS state, l.queue, t.topic, t.n, iif(t.moment IN (0, 4) AND t.topic <> '', @now - t.at, 0) AS micros, t.more
   FROM (SELECT lane, moment, topic, n, at, false AS more FROM topic UNION ALL SELECT lane, moment, '', n, NULL, more FROM rest) t JOIN lane l ON l.id = t.lane
 UNION ALL
 SELECT 'paused', l.queue, aside.topic, sum(aside.n), @now - min(aside.at), max(aside.more)
   FROM aside CROSS JOIN pawl.outbox_message m ON m.id = aside.lo CROSS JOIN pawl.outbox_lane l ON l.id = m.lane GROUP BY l.queue, aside.topic
 UNION ALL
-SELECT 'failed', l.queue, m.topic, count(*), 0, (SELECT count(*) FROM failed) >= @messages
+SELECT 'failed', l.queue, m.topic, count(*), 0, (SELECT count(*) FROM failed) >= @failed
   FROM failed CROSS JOIN pawl.outbox_message m ON m.id = failed.id CROSS JOIN pawl.outbox_lane l ON l.id = m.lane GROUP BY l.queue, m.topic
