@@ -8,7 +8,7 @@ import (
 
 // The router returns the components of a store by its key, the same instance every time
 // (OBX-072, OBX-121). An unknown key makes it read the list again, though not more than once
-// in a few seconds; then it is ErrUnknownStore. For UUIDs see ID.
+// in a few seconds; then it is ErrUnknownStore. The key of a UUID is its text in lower case.
 
 // Store returns the store of a key; see Pawl for errors.
 func (f operator) Store(ctx context.Context, key string) (*Store, error) {

@@ -77,8 +77,8 @@ func ReadBacklog(ctx context.Context, db engine.DB) (Backlog, error) {
 }
 
 // ListBacklog returns the calls that read what ReadBacklog returns, for callers that read more in the same round
-// trip and know which topics nobody handles, and a function that returns it once they were answered. Each failed
-// message whose topic is read takes a look-up: failed is how many of them are among Messages, at most.
+// trip and know which topics nobody handles, and a function that returns it once they were answered. Topics of failed
+// messages are read one by one: failed is how many of these are among Messages, at most.
 func ListBacklog(failed int64) ([]*engine.Call, func(unhandled []Trouble) Backlog) {
 	var n op.BacklogCount
 	call, amounts := ListAmounts(op.BacklogMessages{Runs: backlogRuns, Messages: backlogMessages, Failed: failed, Lanes: backlogLanes})

@@ -1,5 +1,5 @@
 -- The caller pins the plans, as those of routines are. Topics are read of the first messages: before is how many stand
--- before a run. They are read by blocks of 128 positions: a look-up for each message would be as many descents of the index.
+-- before a run. They are read by blocks of 128 positions: to read each message by its position would be as many descents of the index.
 WITH lane AS MATERIALIZED (
   SELECT l.id, l.queue, pawl.paused(l.queue) AS paused
     FROM pawl.outbox_lane l WHERE @queues IS NULL OR l.queue = ANY (@queues) ORDER BY l.queue, l.priority LIMIT @lanes),
