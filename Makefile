@@ -104,7 +104,7 @@ test-sqlserver: ## every suite on the SQL Server that PAWL_TEST_SQLSERVER names 
 # races and interleavings in all orders, simulations, what reads every statement or every page. The list is by name, so a test that gets another
 # name runs in both.
 LONG := ^(Test($(subst $(space),|,$(strip \
-	CostOfAMessage OneHotValue ConformanceWithoutPreparedStatements NothingOfPublicIsCalled CallsEndWhenTheServerDoesNotAnswer SilentChannelIsNoticed EverythingIsSentOverTLS \
+	CostOfAMessage OneHotValue ConformanceWithoutPreparedStatements CallsEndWhenTheServerDoesNotAnswer SilentChannelIsNoticed EverythingIsSentOverTLS \
 	LimitUnderFire OrderUnderFire RateOverAMinute StressOnPostgres StressOnSQLite PoisonAmongMany RunFailsWhatKillsItsWorker ExpiredClaimOfDeletedMessages \
 	DumpPutBackAndServerKilled Failover SynchronousFailover AsynchronousFailover ReadOnlyPrimary NameThatLeadsElsewhere PositionsThatAreTaken \
 	OneOfThreeClustersDies ProcessesSharePostgres DeletedFileStaysDeleted PairsOfProcessesShareFiles ProcessesShareFiles MoveUnderLoad ConnectionsAreBounded \

@@ -77,7 +77,11 @@ func TestOverviewReadsFewBuffers(t *testing.T) {
 	} {
 		f.check2(db.SQL.ExecContext(f.ctx(), "INSERT INTO "+db.Table("")+text))
 	}
-	f.check2(db.SQL.ExecContext(f.ctx(), "VACUUM ANALYZE"))
+	var filled []string // the others of the server are those of other tests, and a catalog's locks are everybody's
+	for _, name := range []string{"message", "done", "exception", "ready", "claim"} {
+		filled = append(filled, db.Table("outbox_"+name))
+	}
+	f.check2(db.SQL.ExecContext(f.ctx(), "VACUUM ANALYZE "+strings.Join(filled, ", ")))
 	_, body, _ := get(t, serve(t, ui.Of(p), ui.Options{}), "")
 	if !strings.Contains(body, ">topic-24</a>") || len(a.all) < 20 {
 		t.Fatalf("after %d statements: %s", len(a.all), text(body))
