@@ -192,9 +192,7 @@ func TestMembersAreAway(t *testing.T) {
 	who.set(nil, "1", "2", "3")
 	dbtest.Until(t, "the list is new", func() bool { return len(f.Operator(access.Key{}).State().Share.Members) == 3 })
 	for _, want := range []string{"could not keep the list of processes", "the list of processes is kept again", "the stores are shared"} {
-		if !strings.Contains(said.String(), want) {
-			t.Errorf("not logged: %s", want)
-		}
+		dbtest.Until(t, "logged: "+want, func() bool { return strings.Contains(said.String(), want) })
 	}
 }
 
