@@ -90,16 +90,22 @@ func (ts *turns) begin(ctx context.Context) {
 // admitted waits for a token of the budget of handlers. It is false if ctx ends first, or the
 // fleet stops: then only what has started goes on (D-19).
 func (f *Fleet) admitted(ctx context.Context) bool {
-	if f.handlers.try() {
-		return true
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	f.turns.mu.Lock()
 	running := f.turns.ctx
 	f.turns.mu.Unlock()
-	defer context.AfterFunc(running, cancel)()
-	return f.handlers.acquire(ctx) == nil
+	if !f.handlers.try() {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(running, cancel)()
+		if f.handlers.acquire(ctx) != nil {
+			return false
+		}
+	}
+	if running.Err() != nil { // a token became free before the end was heard of
+		f.handlers.release()
+		return false
+	}
+	return true
 }
 
 // enqueue makes a store that has work wait for its turn.
