@@ -159,6 +159,21 @@ func TestTimetableUnderRace(t *testing.T) {
 	}
 }
 
+// D-19: once the fleet stops nothing begins, also if there is room for it, and the room stays free.
+func TestNoRoomAfterStop(t *testing.T) {
+	t.Parallel()
+	f := idleFleet(t, Options{})
+	ctx, stop := context.WithCancel(t.Context())
+	f.turns.begin(ctx)
+	if !f.admitted(t.Context()) || f.handlers.used() != 1 {
+		t.Error("there is no room before it stops")
+	}
+	stop()
+	if f.admitted(t.Context()) || f.handlers.used() != 1 {
+		t.Error("a handler begins after it stopped, or keeps the room")
+	}
+}
+
 // D-92: an offer that crosses a departure starts no turn.
 func TestOfferOfStoreThatLeft(t *testing.T) {
 	t.Parallel()
