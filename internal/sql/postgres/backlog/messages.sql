@@ -11,15 +11,15 @@ part AS MATERIALIZED (
 run AS MATERIALIZED (
   SELECT p.state, p.id AS lane, r.at, r.lo, r.n, r.retry, s.messages - r.before AS look, r.number >= s.runs AS more
     FROM share s, part p, LATERAL (
-      SELECT x.at, x.lo, x.n, x.retry, (sum(x.n) OVER w)::int8 - x.n AS before, row_number() OVER w AS number
+      SELECT x.at, x.lo, x.n, x.retry, sum(x.n) OVER w - x.n AS before, row_number() OVER w AS number
         FROM (SELECT y.at, y.lo, y.n, y.retry FROM pawl.outbox_ready y WHERE y.lane = p.id AND y.at > p.after AND y.at <= p.upto ORDER BY y.at, y.lo LIMIT s.runs) x
       WINDOW w AS (ORDER BY x.at, x.lo ROWS UNBOUNDED PRECEDING)) r
   UNION ALL
-  SELECT 'in_flight', c.lane, NULL, c.lo, c.n, 0, @messages - (sum(c.n) OVER w)::int8 + c.n, count(*) OVER () >= @runs
+  SELECT 'in_flight', c.lane, NULL, c.lo, c.n, 0, @messages - sum(c.n) OVER w + c.n, count(*) OVER () >= @runs
     FROM (SELECT x.lane, x.lo, x.n FROM pawl.outbox_claim x ORDER BY x.lo LIMIT @runs) c
   WINDOW w AS (ORDER BY c.lo ROWS UNBOUNDED PRECEDING)),
 total AS MATERIALIZED (
-  SELECT r.state, l.queue, sum(r.n)::int8 AS n, bool_or(r.more) AS more
+  SELECT r.state, l.queue, sum(r.n) AS n, bool_or(r.more) AS more
     FROM (SELECT CASE WHEN x.state = 'scheduled' AND x.retry > 0 THEN 'retrying' ELSE x.state END AS state, x.lane, x.n, x.more FROM run x
           UNION ALL SELECT v.state, x.lane, 0, true FROM run x, pg_catalog.unnest('{scheduled,retrying}'::text[]) AS v (state) WHERE x.state = 'scheduled' AND x.more) r
     JOIN lane l ON l.id = r.lane GROUP BY r.state, l.queue),
