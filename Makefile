@@ -86,9 +86,11 @@ test: ## what pins behaviour, on SQLite and PostgreSQL: six and a half minutes o
 test-behaviour:
 	GOGC=300 go test $(LEAN) $(AT_ONCE) $(VETTED) -timeout 15m -skip '$(LONG)' $(call listed,-v,$(APART) $(LATER))
 
+# The race detector's leg and the plain one take both cores each: at once they took as long, and
+# tests waited for a processor longer than the delays that they watch.
 .PHONY: check
 check: cc static test-narrow ## all else: the race detector, faults, browser, brokers, drivers, a second PostgreSQL, the site
-	@$(TESTSERVER) $(MAKE) --no-print-directory -j2 check-race check-plain
+	@$(TESTSERVER) $(MAKE) --no-print-directory check-race check-plain
 	@$(TESTSERVER) $(MAKE) --no-print-directory -j2 test-newest test-drivers test-browser test-brokers test-examples
 	@$(MAKE) --no-print-directory -j2 test-site test-torture
 	@test -n "$$PAWL_TEST_SQLSERVER" || echo "SQL Server: not run; make test-sqlserver does (docs/sqlserver.md)"
@@ -218,7 +220,6 @@ fmt: ## format all Go code
 static: ## what needs no database: format, vet, build, requirements, words, licences
 	@files=$$($(GOFMT) -l .) || exit 1; [ -z "$$files" ] || { echo "not formatted; run make fmt:"; echo "$$files"; exit 1; }
 	go vet work
-	go build work
 	go run ./tools/requirements -check
 	go run ./tools/words
 	go run ./tools/size
