@@ -30,15 +30,16 @@ func flows(n int) []scenario {
 			{"10 000 ordering keys", n, flow(e.open, ordered(10_000), handle)},
 			{"100 ordering keys", n, flow(e.open, ordered(100), handle)},
 			{"one ordering key", max(n/50/batchSize, 1) * batchSize, flow(e.open, ordered(1), handle)},
-			{"a concurrency limit on one topic of 8", n, limitedFlow(e.open, throttle.Bounds{Concurrency: 10_000}, topics()[:1])},
-			{"a concurrency limit on each topic", n, limitedFlow(e.open, throttle.Bounds{Concurrency: 10_000}, topics())},
-			{"a rate limit on each topic", n, limitedFlow(e.open, throttle.Bounds{Rate: 10_000, Burst: 1_000_000}, topics())},
 			{"5 priorities", n, flow(e.open, prioritized, handle)},
 			{"5 priorities and PriorityWait", n, flow(e.open, prioritized, handle, worker.Options{PriorityWait: time.Minute})},
 			{"each expires in an hour", n, flow(e.open, expiring(time.Hour), handle)},
 			riverSystem("River tuned", n, peers.RiverTuned(e.engine), false),
 			riverSystem("River tuned: 4 priorities", n, peers.RiverPriorities(e.engine), false),
 		}})
+		for _, l := range limitsOfFlow() {
+			last := &all[len(all)-1]
+			last.systems = append(last.systems, system{l.name, n, under(l, e.open, flow(e.open, nil, handle))})
+		}
 	}
 	return all
 }
@@ -112,23 +113,37 @@ func flow(open opener, change func(i int, m *outbox.Message), register func(o pa
 	})
 }
 
-// limitedFlow is flow of plain messages, while topics have limits that keep nothing waiting.
-func limitedFlow(open opener, b throttle.Bounds, of []string) measurement {
-	limitless := flow(open, nil, handle)
+// limitOfTopics is a limit that topics have of their own. It keeps nothing waiting.
+type limitOfTopics struct {
+	name   string
+	bounds throttle.Bounds
+	topics []string
+}
+
+func limitsOfFlow() []limitOfTopics {
+	return []limitOfTopics{
+		{"a concurrency limit on one topic of 8", throttle.Bounds{Concurrency: 10_000}, topics()[:1]},
+		{"a concurrency limit on each topic", throttle.Bounds{Concurrency: 10_000}, topics()},
+		{"a rate limit on each topic", throttle.Bounds{Rate: 10_000, Burst: 1_000_000}, topics()},
+	}
+}
+
+// under is a measurement while there is such a limit.
+func under(l limitOfTopics, open opener, m measurement) measurement {
 	return func(ctx context.Context, r *run) error {
 		db, done, err := open(ctx, r)
 		if err != nil {
 			return err
 		}
-		for _, topic := range of {
+		for _, topic := range l.topics {
 			if err == nil {
-				_, err = throttle.New(db, nil).Set(ctx, throttle.Topic, topic, b, "")
+				_, err = throttle.New(db, nil).Set(ctx, throttle.Topic, topic, l.bounds, "")
 			}
 		}
 		if done(); err != nil {
 			return err
 		}
-		return limitless(ctx, r)
+		return m(ctx, r)
 	}
 }
 

@@ -34,6 +34,9 @@ func manyProcesses(n int) []scenario {
 	for _, k := range []int{2, 4, 8} {
 		systems = append(systems, system{fmt.Sprint(k, " processes"), 4 * n, drainedBy(k)})
 	}
+	for _, l := range limitsOfFlow() {
+		systems = append(systems, system{"8 processes: " + l.name, 4 * n, under(l, openPostgres, drainedBy(8))})
+	}
 	return []scenario{{"P", "postgres", title, nil, systems}}
 }
 
