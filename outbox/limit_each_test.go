@@ -152,7 +152,7 @@ func TestLimitsOfEachTopicAreCleanedUp(t *testing.T) {
 		}
 		f.limit(throttle.Each, "call.*", throttle.Bounds{Concurrency: 1})
 		f.limit(throttle.Topic, "own", throttle.Bounds{Concurrency: 1})
-		f.send("call.a", "call.b", "call.c", "call.c", "own")
+		f.send("call.a", "call.b", "call.b", "call.c", "call.c", "own")
 		owner, msgs := f.next("call.a", "call.b", "call.c", "own")
 		f.cleanUp()
 		left(3, 4)
@@ -166,10 +166,12 @@ func TestLimitsOfEachTopicAreCleanedUp(t *testing.T) {
 		}
 		f.cleanUp()
 		left(0, 3) // of call.b and call.c, where messages wait, and of the limit that somebody set
-		owner, msgs = f.next("call.b", "call.c")
-		left(2, 3)
-		for _, m := range msgs {
-			f.touched(1)(f.WorkQueue("").Ack(f.ctx(), owner, m.Position))
+		for _, want := range [][]string{{"call.b", "call.c"}, {"call.b"}} {
+			owner, msgs = f.next(want...)
+			left(2, 3)
+			for _, m := range msgs {
+				f.touched(1)(f.WorkQueue("").Ack(f.ctx(), owner, m.Position))
+			}
 		}
 		f.cleanUp()
 		left(0, 1)

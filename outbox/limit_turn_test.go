@@ -168,12 +168,20 @@ func (f *fixture) due() {
 func TestPlacesOfAQueueGoToTheOldestTopic(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
-		f.limit(throttle.Queue, outbox.DefaultQueue, throttle.Bounds{Concurrency: 1})
 		f.limit(throttle.Each, "call.*", throttle.Bounds{Concurrency: 1})
 		want := make([]string, 12)
 		for i := range want {
 			want[i] = fmt.Sprintf("call.%d", (i*7)%12)
-			f.enqueue(outbox.Message{Topic: want[i], Payload: []byte(want[i]), Due: time.Now().Add(time.Duration(i-60) * time.Second)})
+			f.send(want[i])
+		}
+		owner, msgs := f.claim(100)
+		for i, name := range want { // which wait for their limits, each with its own time
+			f.enqueue(outbox.Message{Topic: name, Payload: []byte(name), Due: time.Now().Add(time.Duration(i-60) * time.Second)})
+			f.from(outbox.DefaultQueue, 10)
+		}
+		f.limit(throttle.Queue, outbox.DefaultQueue, throttle.Bounds{Concurrency: 1})
+		for _, m := range msgs {
+			f.touched(1)(f.WorkQueue("").Ack(f.ctx(), owner, m.Position))
 		}
 		for _, name := range want {
 			f.from(outbox.DefaultQueue, 10, name)()

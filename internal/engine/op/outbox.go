@@ -121,8 +121,9 @@ type OutboxClaimed struct {
 // With Wait the lane whose oldest message has been due for longer than that goes first, the
 // oldest one if there are several, and the others follow by priority.
 //
-// Messages of topic Apart that a claim meets are moved to a lane of their own, as those of a topic
-// with a limit are, and get half of the claim: others are found behind them.
+// Messages of a topic whose limit has no room are moved to a lane of their own, so that others are
+// found behind them. An engine may move those that it has room for, too. All of topic Apart that a
+// claim meets are moved, and get half of the claim.
 //
 // Before it claims, it puts messages with ordering keys in order: of each key one may be claimed.
 type OutboxClaim struct {

@@ -1,7 +1,9 @@
--- Claim from a queue's open lanes while there are limits: messages that no topic's limit holds for. The
--- others are met once: they are moved to the lanes of their limits, so that those behind them come
--- through. The parameters are those of outbox_claim_within_limits; p_n is within the queue's limit.
-CREATE OR REPLACE FUNCTION pawl.outbox_claim_open(p_what text, p_queue text, p_owner uuid, p_lease interval, p_n integer, p_rows integer, p_from timestamptz, p_wait interval, p_apart text)
+-- Claim from a queue's open lanes while there are limits: messages that no topic's limit holds for, or
+-- has room for (outbox_limit_grant), which suspects wait for in their lanes. The others are met once:
+-- they are moved to the lanes of their limits, so that those behind them come through. The parameters
+-- are those of outbox_claim_within_limits; p_n is within the queue's limit, and p_held says whether
+-- limits of topics are locked already.
+CREATE OR REPLACE FUNCTION pawl.outbox_claim_open(p_what text, p_held boolean, p_queue text, p_owner uuid, p_lease interval, p_n integer, p_rows integer, p_from timestamptz, p_wait interval, p_apart text)
 RETURNS TABLE (pawl.message_columns(),
                retry integer, priority smallint, locked_until timestamptz, at timestamptz, length integer)
 LANGUAGE plpgsql VOLATILE
@@ -18,21 +20,23 @@ BEGIN
     IF p_what = 'regular' AND EXISTS (SELECT FROM pawl.outbox_lane l WHERE l.queue = p_queue AND l.kind = 1) THEN
       PERFORM pawl.outbox_sequence(p_queue, v_need);
     END IF;
-    SELECT array_agg(c.id) AS ids, array_agg(c.retry) AS retries, array_agg(c.priority) AS priorities, array_agg(c.at) AS ats, array_agg(c.away) AS moved,
-           max(c.locked_until) AS until, max(c.length) AS length, count(*) AS n, array_agg(c.id) FILTER (WHERE c.away) AS away,
-           array_agg(c.topic) FILTER (WHERE c.away) AS away_topics, array_agg(c.id) FILTER (WHERE NOT c.away) AS kept
+    SELECT array_agg(c.id) AS ids, array_agg(c.topic) AS topics, array_agg(c.retry) AS retries, array_agg(c.priority) AS priorities, array_agg(c.at) AS ats,
+           array_agg(c.limited) AS away, max(c.locked_until) AS until, max(c.length) AS length, count(*) AS n
       INTO v_c
-      FROM (SELECT r.id, r.topic, r.retry, r.priority, r.locked_until, r.at, r.length, r.topic = ANY (v_topics) OR EXISTS (SELECT FROM unnest(v_patterns) p WHERE pawl.falls_under(p, r.topic)) AS away
+      FROM (SELECT r.id, r.topic, r.retry, r.priority, r.locked_until, r.at, r.length, r.topic = ANY (v_topics) OR EXISTS (SELECT FROM unnest(v_patterns) p WHERE pawl.falls_under(p, r.topic)) AS limited
               FROM pawl.outbox_claim_lanes(p_what, ARRAY(SELECT l.id FROM pawl.outbox_lane l WHERE l.queue = p_queue AND l.kind = 0), p_owner, p_lease, v_need, p_rows, p_from, p_wait) r) c;
-    IF v_c.away IS NOT NULL THEN
-      PERFORM pawl.outbox_divert(p_queue, p_owner, v_c.away, v_c.away_topics);
+    IF p_what = 'regular' AND true = ANY (v_c.away) THEN
+      v_c.away := pawl.outbox_limit_grant(p_queue, p_held, p_apart, v_c.topics, v_c.away, v_c.priorities, v_c.ids);
     END IF;
-    IF v_c.kept IS NOT NULL THEN
-      PERFORM pawl.outbox_limit_use('queue', p_queue, v_c.kept);
+    IF true = ANY (v_c.away) THEN
+      PERFORM pawl.outbox_divert(p_queue, p_owner, array_agg(u.id), array_agg(u.topic)) FROM unnest(v_c.ids, v_c.topics, v_c.away) u(id, topic, away) WHERE u.away;
+    END IF;
+    IF false = ANY (v_c.away) THEN
+      PERFORM pawl.outbox_limit_use('queue', p_queue, array_agg(u.id)) FROM unnest(v_c.ids, v_c.away) u(id, away) WHERE NOT u.away;
     END IF;
     RETURN QUERY
     SELECT pawl.message(m), u.retry, u.priority, v_c.until, u.at, v_c.length
-      FROM unnest(v_c.ids, v_c.moved, v_c.retries, v_c.priorities, v_c.ats) WITH ORDINALITY u(id, away, retry, priority, at, nr)
+      FROM unnest(v_c.ids, v_c.away, v_c.retries, v_c.priorities, v_c.ats) WITH ORDINALITY u(id, away, retry, priority, at, nr)
       JOIN pawl.outbox_message m ON m.id = u.id WHERE NOT u.away ORDER BY u.nr;
     GET DIAGNOSTICS v_n = ROW_COUNT;
     v_need := v_need - v_n;

@@ -1,6 +1,6 @@
 -- Claim from a queue while there are limits: p_what is 'regular' or 'suspects', the other parameters are
 -- those of outbox_claim_queue. From the lanes of limits as many are claimed as these allow: of half the
--- messages first, then those that no topic's limit holds for (outbox_claim_open), then of what room is
+-- messages first, then those that wait for no limit (outbox_claim_open), then of what room is
 -- left. Neither keeps the other from being claimed, unless its priority does. The lane whose oldest
 -- message comes first goes first, also among queues that share a topic's limit: see outbox_limit_yield.
 -- Suspects are those of one lane, and go by priority alone.
@@ -18,6 +18,7 @@ DECLARE
   v_n       integer;
   v_lane    record;
   v_part    text;
+  v_held    boolean := false; -- limits of topics are locked
   v_top     integer; -- the first priority of what no topic's limit holds for
   v_yielded bigint[] := '{}'; -- lanes that left their places to other queues
 BEGIN
@@ -31,7 +32,7 @@ BEGIN
   FOREACH v_part IN ARRAY ARRAY['first', 'open', 'rest'] LOOP
     EXIT WHEN v_room <= 0;
     IF v_part = 'open' THEN
-      RETURN QUERY SELECT * FROM pawl.outbox_claim_open(p_what, p_queue, p_owner, p_lease, v_room, p_rows, p_from, p_wait, p_apart);
+      RETURN QUERY SELECT * FROM pawl.outbox_claim_open(p_what, v_held, p_queue, p_owner, p_lease, v_room, p_rows, p_from, p_wait, p_apart);
       GET DIAGNOSTICS v_n = ROW_COUNT;
       EXIT WHEN v_n > 0 AND p_what = 'suspects';
       v_room := v_room - v_n;
@@ -49,6 +50,7 @@ BEGIN
         v_yielded := v_yielded || v_lane.id;
         CONTINUE;
       END IF;
+      v_held := true;
       v_n := pawl.outbox_limit_room('topic', v_lane.topic, v_left);
       CONTINUE WHEN v_n <= 0;
       RETURN QUERY

@@ -10,8 +10,7 @@ DECLARE
      WHERE l.queue = p_queue AND l.kind = 3
        AND CASE WHEN p_room <= 0 OR l.id = ANY (p_yielded) THEN l.asked IS NOT NULL
                 WHEN l.asked > p_now - interval '1 second' THEN false
-                ELSE EXISTS (SELECT FROM pawl.outbox_lane o WHERE o.topic = l.topic AND o.kind = 3 AND o.queue <> l.queue
-                                AND EXISTS (SELECT FROM pawl.outbox_ready r WHERE r.lane = o.id AND r.at <= p_now AND r.suspect = 0))
+                ELSE EXISTS (SELECT FROM pawl.outbox_lane o WHERE o.topic = l.topic AND o.kind = 3 AND o.queue <> l.queue)
                  AND EXISTS (SELECT FROM pawl.outbox_ready r WHERE r.lane = l.id AND r.at <= p_now AND r.suspect = 0) END);
 BEGIN
   IF v_lanes = '{}' THEN

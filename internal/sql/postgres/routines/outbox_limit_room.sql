@@ -3,7 +3,8 @@
 -- none, since the other may be part of a transaction that does more. Whoever asks checks first that the
 -- limit is not full (full_limit): processes that wait for a place would keep those that have one from
 -- using it again, and make each of their polls a commit that has something to write. Those that are
--- no longer claimed are deleted only when they take the place of others. A topic gets a row of its own
+-- no longer claimed are deleted when they take the place of others, or when there are so many that each
+-- claim would count them for long: as often as one check for each claimed message takes. A topic gets a row of its own
 -- here if a limit for each topic of a pattern holds for it: that of the longest pattern.
 CREATE OR REPLACE FUNCTION pawl.outbox_limit_room(p_kind text, p_name text, p_n integer) RETURNS integer LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off SET lock_timeout = '100ms' AS $f$
@@ -26,7 +27,7 @@ BEGIN
   END;
   IF v_limit.concurrency IS NOT NULL THEN
     SELECT count(*) INTO v_held FROM pawl.outbox_limit_claim u WHERE u.kind = p_kind AND u.name = p_name;
-    IF v_held + v_n > v_limit.concurrency THEN
+    IF v_held + v_n > v_limit.concurrency OR v_held > 200 AND random() * v_held < v_n THEN
       DELETE FROM pawl.outbox_limit_claim u WHERE u.kind = p_kind AND u.name = p_name AND NOT pawl.claimed(u.id);
       GET DIAGNOSTICS v_gone = ROW_COUNT;
       v_held := v_held - v_gone;

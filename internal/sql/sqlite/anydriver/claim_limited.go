@@ -10,9 +10,9 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// Messages of a topic with a limit are moved to a lane of that limit when a claim meets them, so
-// that each is met once and those behind them come through. From such lanes as many are claimed as
-// the limit allows.
+// Messages of a topic with a limit are claimed where a claim meets them, as long as the limit has room
+// and none of the topic waits. The others are moved to a lane of that limit, so that each is met once
+// and those behind them come through. From such lanes as many are claimed as the limit allows.
 
 // limitedClaim is a claim while there are limits.
 type limitedClaim struct {
@@ -23,9 +23,17 @@ type limitedClaim struct {
 	lanes   []queueLane // of limits
 	yielded []int64     // those that left their places to other queues
 	moved   moved
+	grants  map[string]*grant // by topic
 }
 
-// moved says which topics' messages are moved to lanes of limits.
+// grant is what a limit allows of a topic of which no messages wait in lanes.
+type grant struct {
+	limit limitOf
+	room  int64
+	runs  []run // claimed, and not counted yet
+}
+
+// moved says which topics' messages are moved to lanes of limits, unless there is room for them.
 type moved struct {
 	topics   []string
 	prefixes []string // of limits for each topic of a pattern
@@ -46,7 +54,7 @@ func (m *moved) has(topic string) bool {
 }
 
 func newLimitedClaim(t *txn, c claimRequest, lanes []queueLane) (*limitedClaim, error) {
-	l := &limitedClaim{t: t, claimRequest: c}
+	l := &limitedClaim{t: t, claimRequest: c, grants: map[string]*grant{}}
 	var err error
 	if l.ofQueue, l.most, err = room(t, "queue", c.queue, c.most); err != nil {
 		return nil, err
@@ -100,7 +108,7 @@ func (l *limitedClaim) claimFirst() error {
 	return l.claimLanes(slices.DeleteFunc(slices.Clone(l.lanes), behind), (l.most+rand.Int64N(2))/2)
 }
 
-// claimOpen claims messages that no topic's limit holds for.
+// claimOpen claims messages of open lanes: those that no topic's limit holds for, or has room for.
 func (l *limitedClaim) claimOpen() error {
 	if err := lateFirst(l.t, l.open, l.wait); err != nil {
 		return err
@@ -210,28 +218,76 @@ func (l *limitedClaim) take(lane *queueLane, runs []run, limit *limitOf) (int64,
 // limitedSteps bounds how long a claim may take that meets many messages of topics with limits.
 const limitedSteps = 20
 
-// claimOthers claims messages of an open lane, and moves those of topics with limits that it meets to
-// the lanes of their limits.
+// claimOthers claims messages of an open lane, and moves those of topics whose limits have no room to
+// the lanes of these.
 func (l *limitedClaim) claimOthers(lane *queueLane) error {
 	for step := 0; step < limitedSteps && l.most > 0; step++ {
 		runs, err := takeLane(l.t, lane.ID, l.most)
 		if err != nil || len(runs) == 0 {
 			return err
 		}
-		kept, err := l.divert(lane, runs)
+		kept, err := l.divert(lane, runs, func(topic string, message run) (bool, error) { return l.granted(lane, topic, message) })
 		if err != nil {
 			return err
 		}
 		if _, err := l.take(lane, kept, &limitOf{}); err != nil {
 			return err
 		}
+		if err := l.useGrants(); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// divert moves messages of topics with limits to the lanes of these, as runs that are as long as can
-// be, and returns the others.
-func (l *limitedClaim) divert(lane *queueLane, runs []run) (kept []run, err error) {
+// granted reports whether the limit of the topic of an open lane's message has room for it, and takes
+// the place.
+func (l *limitedClaim) granted(lane *queueLane, topic string, message run) (bool, error) {
+	g, err := l.grantOf(lane, topic)
+	if err != nil || g.room <= 0 {
+		return false, err
+	}
+	g.room--
+	g.runs = append(g.runs, message)
+	return true, nil
+}
+
+// grantOf returns the grant of a topic. It has no room while messages of the topic wait in a lane, of
+// whichever queue: they come first. The lane of the limit is registered, by which other queues see
+// that they share the limit.
+func (l *limitedClaim) grantOf(beside *queueLane, topic string) (*grant, error) {
+	if g := l.grants[topic]; g != nil {
+		return g, nil
+	}
+	g := &grant{}
+	l.grants[topic] = g
+	_, wait, err := one(l.t, limitWaits{Topic: topic})
+	if err != nil || wait || l.apart != nil && *l.apart == topic {
+		return g, err
+	}
+	if g.limit, g.room, err = room(l.t, "topic", topic, l.most); err == nil && g.room > 0 {
+		err = l.register(engine.LimitLaneID(l.queue, int(beside.Priority), topic), beside.Priority, topic)
+	}
+	return g, err
+}
+
+// useGrants counts what was claimed by grants.
+func (l *limitedClaim) useGrants() error {
+	for _, g := range l.grants {
+		if err := g.limit.use(l.t, g.runs, int64(len(g.runs))); err != nil {
+			return err
+		}
+		g.runs = nil
+	}
+	return nil
+}
+
+// notGranted has all messages of topics with limits moved.
+func notGranted(string, run) (bool, error) { return false, nil }
+
+// divert moves messages of topics with limits that are not granted to the lanes of these limits, as
+// runs that are as long as can be, and returns the others.
+func (l *limitedClaim) divert(lane *queueLane, runs []run, granted func(topic string, message run) (bool, error)) (kept []run, err error) {
 	if l.moved.none() {
 		return runs, nil
 	}
@@ -244,7 +300,13 @@ func (l *limitedClaim) divert(lane *queueLane, runs []run) (kept []run, err erro
 		for _, m := range messages {
 			one := r
 			one.Lo, one.N = m.ID, 1
-			if !l.moved.has(m.Topic) {
+			keep := !l.moved.has(m.Topic)
+			if !keep {
+				if keep, err = granted(m.Topic, one); err != nil {
+					return nil, err
+				}
+			}
+			if keep {
 				kept = append(kept, one)
 				continue
 			}
@@ -271,8 +333,13 @@ func (l *limitedClaim) laneOf(beside *queueLane, topic string, at int64) (int64,
 		return id, nil
 	}
 	l.lanes = append(l.lanes, queueLane{ID: id, Priority: beside.Priority, Kind: int64(engine.Limited), Topic: topic, Limited: true, Head: &at})
-	_, err := l.t.do(outboxLimitLane{ID: id, Queue: l.queue, Priority: beside.Priority, Topic: topic})
-	return id, err
+	return id, l.register(id, beside.Priority, topic)
+}
+
+// register makes the lane of a topic's limit known, unless it is.
+func (l *limitedClaim) register(id, priority int64, topic string) error {
+	_, err := l.t.do(outboxLimitLane{ID: id, Queue: l.queue, Priority: priority, Topic: topic})
+	return err
 }
 
 // takeSuspectsWithin is takeSuspects while there are limits.
@@ -306,7 +373,7 @@ func (l *limitedClaim) suspects(lane *queueLane, limit *limitOf, most int64) (in
 			return 0, err
 		}
 		if lane.Kind == int64(engine.Claimable) {
-			if picked, err = l.divert(lane, picked); err != nil {
+			if picked, err = l.divert(lane, picked, notGranted); err != nil {
 				return 0, err
 			}
 		}

@@ -2,6 +2,7 @@ package anydriver
 
 import (
 	"cmp"
+	"math/rand/v2"
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
@@ -18,7 +19,7 @@ func (a answers) limits() {
 func limitStatements() []engine.Operation {
 	return []engine.Operation{
 		limitAdvance{}, limitAhead{}, limitAsk{}, limitBy{}, limitDropPattern{}, limitDropTopics{}, limitFind{}, limitFindPattern{}, limitForget{}, limitHeld{}, limitHold{}, limitHoldClaimed{}, limitHoldNone{},
-		limitPatterns{}, limitPurgeClaims{}, limitPurgeLanes{}, limitPurgeTopics{}, limitPutOne{}, limitRemoveOne{}, limitTopics{}, limitUnask{},
+		limitPatterns{}, limitPurgeClaims{}, limitPurgeLanes{}, limitPurgeTopics{}, limitPutOne{}, limitRemoveOne{}, limitTopics{}, limitUnask{}, limitWaits{},
 		outboxLimitLane{}, outboxRunTopics{}, outboxUnderLimit{},
 	}
 }
@@ -75,11 +76,11 @@ type (
 		Kind, Name string
 	}
 	heldNow struct{ N int64 }
-	// limitHold counts a claimed message against a limit.
+	// limitHold counts claimed messages against a limit.
 	limitHold struct {
 		engine.Changes
 		Kind, Name string
-		ID         int64
+		IDs        []int64
 	}
 	// limitHoldClaimed counts what is claimed already.
 	limitHoldClaimed struct {
@@ -111,6 +112,11 @@ type (
 		engine.Rows[existence]
 		Queue, Topic             string
 		Lane, Priority, At, Late int64
+	}
+	// limitWaits reports whether messages of a topic are due in lanes of its limit, of whichever queue.
+	limitWaits struct {
+		engine.Rows[existence]
+		Topic string
 	}
 	// limitAdvance sets when the next message may be claimed.
 	limitAdvance struct {
@@ -226,6 +232,11 @@ type limitOf struct {
 	found bool
 }
 
+// uncounted is how many places are counted by each claim without a thought of those that are free
+// again. Of more a part is checked, as many for each message in the long run as are claimed: a claim
+// under a limit of 10 000 would otherwise count as many rows.
+const uncounted = 200
+
 // room returns the limit and how many messages of it may be claimed, at most so many.
 func room(t *txn, kind, name string, most int64) (limitOf, int64, error) {
 	l := limitOf{kind: kind, name: name}
@@ -245,7 +256,7 @@ func room(t *txn, kind, name string, most int64) (limitOf, int64, error) {
 		if err != nil {
 			return l, 0, err
 		}
-		if held.N+most > *l.Concurrency { // what is no longer claimed takes the place of others
+		if held.N+most > *l.Concurrency || held.N > uncounted && rand.Int64N(held.N) < most { // what is no longer claimed takes the place of others
 			gone, err := t.change(limitForget{Kind: kind, Name: name})
 			if err != nil {
 				return l, 0, err
@@ -275,11 +286,15 @@ func (l *limitOf) from(now int64) int64 {
 
 // use counts n claimed messages, those of runs.
 func (l *limitOf) use(t *txn, runs []run, n int64) error {
-	for _, r := range runs {
-		for id := r.Lo; l.Concurrency != nil && id < r.end(); id++ {
-			if _, err := t.do(limitHold{Kind: l.kind, Name: l.name, ID: id}); err != nil {
-				return err
+	if l.Concurrency != nil && n > 0 {
+		ids := make([]int64, 0, n)
+		for _, r := range runs {
+			for id := r.Lo; id < r.end(); id++ {
+				ids = append(ids, id)
 			}
+		}
+		if _, err := t.do(limitHold{Kind: l.kind, Name: l.name, IDs: ids}); err != nil {
+			return err
 		}
 	}
 	if l.Rate == nil || n == 0 {

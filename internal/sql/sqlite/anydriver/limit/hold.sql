@@ -1,1 +1,1 @@
-INSERT INTO pawl.outbox_limit_claim (kind, name, id) VALUES (@kind, @name, @id) ON CONFLICT DO NOTHING
+INSERT INTO pawl.outbox_limit_claim (kind, name, id) SELECT @kind, @name, value FROM json_each(@ids) WHERE true ON CONFLICT DO NOTHING
