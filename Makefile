@@ -33,7 +33,7 @@ APART := $(P)/ui/browsertest $(P)/ui/browsertest/site $(P)/sink/watermill/broker
 # Tested without the race detector: the command line, whose goroutines are those of the packages below it
 # and whose parser makes the grammar anew for every command (with it 150 s in place of 67), hashes of
 # passwords, tools, and SQL that is called from one place.
-PLAIN := $(P)/cmd/pawl.* $(P)/sqlserver/internal/.* $(P)/tools/.* $(P)/internal/test/interleave $(P)/internal/move $(P)/internal/test/guide \
+PLAIN := $(P)/cmd/pawl.* $(P)/sqlserver/internal/.* $(P)/tools/.* $(P)/internal/test/interleave $(P)/internal/move $(P)/internal/test/guide $(P)/internal/test/walk \
 	$(P)/internal/test/docblocks $(P)/internal/test/pgcluster
 # What make test leaves to make check beside them: tools, SQL Server, what checks the tests themselves.
 LATER := $(P)/sqlserver.* $(P)/torture.* $(P)/bench.* $(P)/tools/.* $(P)/internal/test/interleave $(P)/internal/test/guide $(P)/internal/test/docblocks \
