@@ -251,11 +251,13 @@ func (o *Outbox) changeFailed(ctx context.Context, action string, f FailedFilter
 	note := audit.New(ctx, f.target()).Op()
 	b := acts.Bulk{ID: *note.ID, Action: action, EndedSteps: ended, Filter: f.shown(), Target: note.Target, Status: acts.Done, Total: total, Actor: note.Actor, Reason: worker.Value(note.Reason)}
 	filter := o.deadFilter(&f)
-	for last := new(int64); err == nil && last != nil && b.Changed < total; {
+	for last := new(int64); err == nil && last != nil; {
 		var dead op.Dead
-		filter.After, filter.Most = *last, min(total-b.Changed, bulkStep)
+		filter.After, filter.Most = *last, max(min(total-b.Changed, bulkStep), 1) // also of none: not everybody may
 		err = o.db.Do(ctx, engine.One(changeDead(action, filter, note), &dead))
-		b.Changed, last = b.Changed+dead.N, dead.Last
+		if b.Changed, last = b.Changed+dead.N, dead.Last; b.Changed >= total {
+			break
+		}
 	}
 	o.logChanged(ctx, &b)
 	return b, err
