@@ -26,7 +26,8 @@ INSERT INTO @pick (id)
 SELECT TOP (@most) f.id FROM @found f INNER JOIN pawl.outbox_message m ON m.id = f.id LEFT JOIN pawl.outbox_lane l ON l.id = m.lane
  WHERE (@topic IS NULL OR m.topic = @topic) AND (@queue IS NULL OR pawl.exactly(l.queue, @queue)) AND (@error IS NULL OR pawl.contains(f.last_error, @error)) AND (@fingerprint IS NULL OR pawl.print(f) = @fingerprint)
    AND (@since IS NULL OR coalesce(f.failed_at, f.updated_at) >= @since) AND (@before IS NULL OR coalesce(f.failed_at, f.updated_at) < @before)
-   AND (@status = 3 OR f.failed_at IS NOT NULL AND f.updated_at >= @from AND (@act IS NULL OR f.discard_id = @act))
+   AND (@status = 3 OR f.failed_at IS NOT NULL AND f.updated_at >= @from AND (@act IS NULL OR f.discard_id = @act)
+        AND NOT EXISTS (SELECT 1 FROM pawl.outbox_join_waiting w WHERE w.id = f.id AND w.replaced = 1))
  ORDER BY f.id;
 SELECT @got = COUNT(*), @last = MAX(p.id) FROM @pick p;
 IF @got < @most
