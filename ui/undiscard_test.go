@@ -77,6 +77,17 @@ func TestUndiscard(t *testing.T) {
 	})
 }
 
+// positionOf returns where the newest message of a topic lies.
+func (f *fixture) positionOf(topic string) outbox.Position {
+	f.t.Helper()
+	for m, err := range f.Outbox.List(f.ctx(), outbox.ListOptions{Topic: topic}) {
+		f.check(err)
+		return m.Position
+	}
+	f.t.Fatalf("no message of %s", topic)
+	return 0
+}
+
 // listed returns the ids of the messages in a state.
 func (f *fixture) listed(status outbox.Status) (all []outbox.MessageID) {
 	f.t.Helper()
