@@ -92,16 +92,14 @@ func (f *FailedFilter) target() string {
 const maxErrorPart = 4096
 
 func (f *FailedFilter) validate() error {
-	if f.Rate < 0 {
+	switch {
+	case f.Rate < 0:
 		return engine.Invalid("rate", "negative")
-	}
-	if f.Rate > 0 && f.discarded {
+	case f.Rate > 0 && f.discarded:
 		return engine.Invalid("rate", "not for Undiscard")
-	}
-	if f.Act != uuid.Nil && !f.discarded {
+	case f.Act != uuid.Nil && !f.discarded:
 		return engine.Invalid("act", "for Undiscard alone")
-	}
-	if f.Limit < 0 {
+	case f.Limit < 0:
 		return engine.Invalid("limit", "negative")
 	}
 	return cmp.Or(
@@ -195,8 +193,8 @@ func (o operator) Discard(ctx context.Context, f FailedFilter) (acts.Bulk, error
 const undiscardable = time.Hour
 
 // Undiscard takes discards of the last hour back: messages that had failed have failed again, at the time
-// when they did, and may be redriven. Cancelled ones are left alone. The messages behind one in its
-// ordering key may have run since: it does not hold them up again. It returns how many, also with an error.
+// when they did. Cancelled ones are left alone. One whose ordering key went on does not hold it up again. It
+// returns how many, also with an error.
 func (o *Outbox) Undiscard(ctx context.Context, f FailedFilter) (Bulk, error) {
 	return short(operator{o}.Undiscard(ctx, f))
 }
@@ -254,24 +252,20 @@ func (o *Outbox) changeFailed(ctx context.Context, action string, f FailedFilter
 	for last := new(int64); err == nil && last != nil; {
 		var dead op.Dead
 		filter.After, filter.Most = *last, max(min(total-b.Changed, bulkStep), 1) // also of none: not everybody may
-		err = o.db.Do(ctx, engine.One(changeDead(action, filter, note), &dead))
+		var do engine.Answering[op.Dead] = op.OutboxRedrive{DeadFilter: filter, Note: note}
+		switch action {
+		case audit.Discard:
+			do = op.OutboxDiscard{DeadFilter: filter, Note: note}
+		case audit.Undiscard:
+			do = op.OutboxUndiscard{DeadFilter: filter, Note: note}
+		}
+		err = o.db.Do(ctx, engine.One(do, &dead))
 		if b.Changed, last = b.Changed+dead.N, dead.Last; b.Changed >= total {
 			break
 		}
 	}
 	o.logChanged(ctx, &b)
 	return b, err
-}
-
-// changeDead returns the operation of an action.
-func changeDead(action string, filter op.DeadFilter, note op.Note) engine.Answering[op.Dead] {
-	switch action {
-	case audit.Discard:
-		return op.OutboxDiscard{DeadFilter: filter, Note: note}
-	case audit.Undiscard:
-		return op.OutboxUndiscard{DeadFilter: filter, Note: note}
-	}
-	return op.OutboxRedrive{DeadFilter: filter, Note: note}
 }
 
 // logChanged logs what an act has changed in this call.
