@@ -136,7 +136,7 @@ check-race: # every process under the race detector waits a second at its end by
 .PHONY: check-plain
 check-plain:
 	go test -ldflags=-w $(VETTED) -parallel 4 -timeout 25m $(call listed,,$(PLAIN))
-	go test -ldflags=-w $(VETTED) -timeout 15m -run '$(MEASURED)' . ./outbox ./fleet ./internal/sql/postgres
+	go test -ldflags=-w $(VETTED) -timeout 15m -run '$(MEASURED)' . ./outbox ./fleet ./internal/sql/postgres ./ui
 
 # The engine's tests on the newest PostgreSQL: plans and orders are other ones there.
 # Without the race detector: the Go code is the same. test-matrix has the components'
