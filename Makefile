@@ -119,7 +119,7 @@ LONG := ^(Test($(subst $(space),|,$(strip \
 	CitusOwner OverlappingSettlesShareOutTheClaim EveryRoleWithEveryObject RolesMayWhatTheyAreFor OddSchemaNames PoisonAmongFew OrderAmongWorkers RunLongHandler \
 	TwoSessions ConcurrentAcks WaitHandledConcurrently AttachRaces LeaseLostBefore.* ToggledAmongWorkers ExamineJoinsRepairedWhileWorkersRun KilledAtEveryMoment OnceConcurrently \
 	DispatchThenChange ChangeThenDispatch ReplaceThenDispatch ClaimThenChange KilledWhileFiring SeveralSchedulers .*Against(Fire|Dispatch) \
-	IncidentsOfPools OutputThatNobodyReads SecondSignalExitsAtOnce SignalWhileExiting OneStopAsTwoSignals ProgressOnATerminal)))|FuzzOpen|FuzzRequests)$$
+	IncidentsOfPools VolumesOfMessages OutputThatNobodyReads SecondSignalExitsAtOnce SignalWhileExiting OneStopAsTwoSignals ProgressOnATerminal)))|FuzzOpen|FuzzRequests)$$
 # Quick to build rather than quick: our packages without optimization take half the processor time to compile
 # (130 s less), and the linker leaves out what debuggers read. make check tests what is released.
 LEAN := -short -ldflags=-s '-gcflags=$(P)/...=-N -l -dwarf=false'
@@ -127,7 +127,7 @@ LEAN := -short -ldflags=-s '-gcflags=$(P)/...=-N -l -dwarf=false'
 # What measures memory, round trips and rows, which the race detector changes, what waits for servers of its own,
 # and what runs many processes, whose loops other tests watch. Long simulations of fleets took 53 s of processor time with it and 9 s without.
 MEASURED := ^Test($(subst $(space),|,$(strip \
-	CostOfAMessage Idle(File|Schema)IsCheap Simulated(Budgets|Fairness|Sickness|SilentServer|Outage) OneHotValue ConformanceWithoutPreparedStatements NothingOfPublicIsCalled \
+	VolumesOfMessages CostOfAMessage Idle(File|Schema)IsCheap Simulated(Budgets|Fairness|Sickness|SilentServer|Outage) OneHotValue ConformanceWithoutPreparedStatements NothingOfPublicIsCalled \
 	DumpPutBackAndServerKilled .*[fF]ailover ReadOnlyPrimary PositionsThatAreTaken LimitUnderFire \
 	(PairsOf)?ProcessesShare(Files|Postgres) MoveUnderLoad OneOfThreeClustersDies TenantCanaries)))$$
 
@@ -140,7 +140,7 @@ check-race: # every process under the race detector waits a second at its end by
 .PHONY: check-plain
 check-plain:
 	go test -count 1 -ldflags=-w $(VETTED) -parallel 4 -timeout 25m $(call listed,,$(PLAIN))
-	go test -ldflags=-w $(VETTED) -timeout 15m -run '$(MEASURED)' . ./outbox ./fleet ./internal/sql/postgres
+	go test -ldflags=-w $(VETTED) -timeout 15m -run '$(MEASURED)' . ./outbox ./fleet ./internal/sql/postgres ./ui
 
 # The engine's tests on the newest PostgreSQL: plans and orders are other ones there.
 # Without the race detector: the Go code is the same. test-matrix has the components'

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
@@ -115,6 +116,34 @@ func testHistoryDiscarded(t *testing.T, e dbtest.Engine) {
 }
 
 // deleteMessage deletes a message of the outbox.
+// D-652: a run whose message was discarded is followed again once that is taken back, although its outcome
+// had been recorded.
+func TestHistoryUndiscarded(t *testing.T) { dbtest.Each(t, testHistoryUndiscarded) }
+
+func testHistoryUndiscarded(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	f.put(f.hourly())
+	id := f.trigger(name)
+	f.drain("make", fails)
+	_, err := f.box.Discard(t.Context(), outbox.FailedFilter{})
+	f.check(err)
+	_, err = engine.Exec(t.Context(), f.db, nil, op.OutboxPurge{Age: 24 * time.Hour, Look: 100})
+	f.check(err)
+	var recorded int
+	f.db.Row(t, "SELECT count(*) FROM "+f.db.Table("job_run")+" WHERE outcome = 4", &recorded)
+	b, err := f.box.Undiscard(t.Context(), outbox.FailedFilter{})
+	f.check(err)
+	if r := f.run(id); recorded != 1 || b.Changed != 1 || r.Status != job.Failed || r.LastError == "" {
+		t.Fatalf("%d recorded, %d taken back: %+v", recorded, b.Changed, r)
+	}
+	_, err = f.box.Redrive(t.Context(), outbox.FailedFilter{})
+	f.check(err)
+	f.drain("make", done)
+	if r := f.run(id); r.Status != job.Succeeded || r.EndedAt.IsZero() {
+		t.Fatalf("in the end %+v", r)
+	}
+}
+
 func (f *fixture) deleteMessage(id outbox.MessageID) {
 	f.t.Helper()
 	f.db.Pass(20 * time.Millisecond)

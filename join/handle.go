@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/worker"
@@ -57,6 +58,15 @@ func readWait(payload []byte) (*waitPayload, error) {
 		return nil, errors.New("the payload of a wait has no JoinId")
 	}
 	return &p, nil
+}
+
+// Sends returns the topics of what a wait sends, by its payload: once its join completes, and once that fails.
+func Sends(_ access.Key, payload []byte) (complete, fail string) {
+	p, err := readWait(payload)
+	if err != nil {
+		return "", ""
+	}
+	return p.OnCompleteTopic, p.OnFailTopic
 }
 
 // park parks a wait until its join has ended (D-33): no attempt is counted, nothing polls, and

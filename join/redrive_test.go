@@ -333,6 +333,28 @@ func testRedriveWaits(t *testing.T, e dbtest.Engine) {
 	f.sent("done", 1)
 }
 
+// D-654: a wait that failed, and that a redrive of its join replaced, does not come back beside the new one
+// when discards are taken back.
+func TestRedriveThenUndiscard(t *testing.T) { dbtest.Each(t, testRedriveThenUndiscard) }
+
+func testRedriveThenUndiscard(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	id, msgs := f.members(1)
+	owner, items := f.claim(1)
+	f.fail(owner, items[msgs[0]])
+	wait := f.wait(id)
+	owner, items = f.claim(1)
+	f.fail(owner, items[wait])
+	f.redriven(id, join.Redriven{Steps: 1, Waits: 1})
+	b, err := f.box.Undiscard(f.ctx(), outbox.FailedFilter{})
+	f.check(err)
+	if m := f.find(wait); b.Changed != 0 || m.Status != outbox.Discarded {
+		t.Errorf("%d taken back, the wait is %s", b.Changed, m.Status)
+	}
+	f.drain(failing())
+	f.sent("done", 1)
+}
+
 // D-408: a wait that other programs enqueued after the end waits again, too.
 func TestRedriveWaitOfOthers(t *testing.T) { dbtest.Each(t, testRedriveWaitOfOthers) }
 

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/bravellian/pawl/internal/acts"
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
@@ -21,8 +23,8 @@ import (
 // Operators' actions on messages. Each change is recorded in the audit trail, in the transaction
 // that makes it; see admin.WithActor for the actor.
 
-// FailedFilter selects failed messages and, for Redrive, those that are retrying. The zero value
-// selects all of them.
+// FailedFilter selects failed messages and, for Redrive, those that are retrying, or for Undiscard
+// discarded ones. The zero value selects all of them.
 type FailedFilter struct {
 	IDs   []Position // nil: any
 	Topic string     // "": any
@@ -37,6 +39,10 @@ type FailedFilter struct {
 	// Rate is how many to change a second, so as not to overload what they need; 0: no limit. With a
 	// rate the call stores the act, and workers work it off.
 	Rate int
+	// Act is which act discarded them, its Bulk.ID; zero: any. For Undiscard alone.
+	Act uuid.UUID
+
+	discarded bool // lately, instead of failed
 }
 
 // shown is what operators see of the filter.
@@ -46,12 +52,16 @@ func (f *FailedFilter) shown() acts.Filter {
 
 // target says what the filter selects, for the audit trail.
 func (f *FailedFilter) target() string {
-	parts := []string{"failed messages"}
+	state := Failed
+	if f.discarded {
+		state = Discarded
+	}
+	parts := []string{string(state) + " messages"}
 	say := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
 	if len(f.IDs) == 1 {
-		parts[0] = fmt.Sprintf("failed message %d", f.IDs[0])
+		parts[0] = fmt.Sprintf("%s message %d", state, f.IDs[0])
 	} else if f.IDs != nil {
-		parts[0] = fmt.Sprintf("%d failed messages", len(f.IDs))
+		parts[0] = fmt.Sprintf("%d %s messages", len(f.IDs), state)
 	}
 	if f.Topic != "" {
 		say("of topic %s", f.Topic)
@@ -71,6 +81,9 @@ func (f *FailedFilter) target() string {
 	if !f.Before.IsZero() {
 		say("before %s", f.Before.UTC().Format(time.RFC3339))
 	}
+	if f.Act != uuid.Nil {
+		say("by act %s", f.Act)
+	}
 	return strings.Join(parts, " ")
 }
 
@@ -79,10 +92,14 @@ func (f *FailedFilter) target() string {
 const maxErrorPart = 4096
 
 func (f *FailedFilter) validate() error {
-	if f.Rate < 0 {
+	switch {
+	case f.Rate < 0:
 		return engine.Invalid("rate", "negative")
-	}
-	if f.Limit < 0 {
+	case f.Rate > 0 && f.discarded:
+		return engine.Invalid("rate", "not for Undiscard")
+	case f.Act != uuid.Nil && !f.discarded:
+		return engine.Invalid("act", "for Undiscard alone")
+	case f.Limit < 0:
 		return engine.Invalid("limit", "negative")
 	}
 	return cmp.Or(
@@ -172,6 +189,28 @@ func (o operator) Discard(ctx context.Context, f FailedFilter) (acts.Bulk, error
 	return o.changeFailed(ctx, audit.Discard, f)
 }
 
+// undiscardable is for how long a discard can be taken back.
+const undiscardable = time.Hour
+
+// Undiscard takes discards of the last hour back: messages that had failed have failed again, at the time
+// when they did. Cancelled ones are left alone. One whose ordering key went on does not hold it up again. It
+// returns how many, also with an error.
+func (o *Outbox) Undiscard(ctx context.Context, f FailedFilter) (Bulk, error) {
+	return short(operator{o}.Undiscard(ctx, f))
+}
+
+// Undiscard takes discards back.
+func (o operator) Undiscard(ctx context.Context, f FailedFilter) (acts.Bulk, error) {
+	f.discarded = true
+	return o.changeFailed(ctx, audit.Undiscard, f)
+}
+
+// CountUndiscard returns how many messages Undiscard would change.
+func (o operator) CountUndiscard(ctx context.Context, f FailedFilter) (acts.Bulk, error) {
+	f.discarded = true
+	return o.CountFailed(ctx, f)
+}
+
 // CountRedrive returns how many messages Redrive would change.
 func (o operator) CountRedrive(ctx context.Context, f FailedFilter) (b acts.Bulk, err error) {
 	b, err = o.CountFailed(ctx, f)
@@ -192,14 +231,14 @@ func (o operator) CountFailed(ctx context.Context, f FailedFilter) (b acts.Bulk,
 // failedPage is Outbox.failedPage, except in tests.
 const failedPage = 10_000
 
-// changeFailed redrives or discards the failed messages of a filter: in one transaction, or as an act
-// that is stored first.
+// changeFailed redrives or discards the failed messages of a filter, in one transaction, or as an act
+// that is stored first. To take discards back burdens nobody, and is done here, however many they are.
 func (o *Outbox) changeFailed(ctx context.Context, action string, f FailedFilter) (acts.Bulk, error) {
 	total, ended, parts, err := o.countFailed(ctx, &f)
 	if err != nil {
 		return acts.Bulk{EndedSteps: ended}, err
 	}
-	if f.Rate > 0 || parts > 1 || total > bulkStep {
+	if f.Rate > 0 || !f.discarded && (parts > 1 || total > bulkStep) {
 		b, err := o.store(ctx, action, &f, total)
 		if err == nil && f.Rate == 0 {
 			b, err = o.finish(ctx, b)
@@ -208,19 +247,25 @@ func (o *Outbox) changeFailed(ctx context.Context, action string, f FailedFilter
 		return b, err
 	}
 	note := audit.New(ctx, f.target()).Op()
+	b := acts.Bulk{ID: *note.ID, Action: action, EndedSteps: ended, Filter: f.shown(), Target: note.Target, Status: acts.Done, Total: total, Actor: note.Actor, Reason: worker.Value(note.Reason)}
 	filter := o.deadFilter(&f)
-	filter.Most = max(total, 1)
-	var do engine.Answering[op.Dead] = op.OutboxRedrive{DeadFilter: filter, Note: note}
-	if action == audit.Discard {
-		do = op.OutboxDiscard{DeadFilter: filter, Note: note}
+	for last := new(int64); err == nil && last != nil; {
+		var dead op.Dead
+		filter.After, filter.Most = *last, max(min(total-b.Changed, bulkStep), 1) // also of none: not everybody may
+		var do engine.Answering[op.Dead] = op.OutboxRedrive{DeadFilter: filter, Note: note}
+		switch action {
+		case audit.Discard:
+			do = op.OutboxDiscard{DeadFilter: filter, Note: note}
+		case audit.Undiscard:
+			do = op.OutboxUndiscard{DeadFilter: filter, Note: note}
+		}
+		err = o.db.Do(ctx, engine.One(do, &dead))
+		if b.Changed, last = b.Changed+dead.N, dead.Last; b.Changed >= total {
+			break
+		}
 	}
-	var dead op.Dead
-	if err := o.db.Do(ctx, engine.One(do, &dead)); err != nil {
-		return acts.Bulk{}, err
-	}
-	b := acts.Bulk{ID: *note.ID, Action: action, EndedSteps: ended, Filter: f.shown(), Target: note.Target, Status: acts.Done, Total: total, Changed: dead.N, Actor: note.Actor, Reason: worker.Value(note.Reason)}
 	o.logChanged(ctx, &b)
-	return b, nil
+	return b, err
 }
 
 // logChanged logs what an act has changed in this call.
@@ -232,10 +277,17 @@ func (o *Outbox) logChanged(ctx context.Context, b *acts.Bulk) {
 
 // deadFilter converts a filter for operations that begin at the first failed message.
 func (o *Outbox) deadFilter(f *FailedFilter) op.DeadFilter {
-	return op.DeadFilter{
+	filter := op.DeadFilter{
 		IDs: positions(f.IDs), Topic: worker.Optional(f.Topic), Queue: worker.Optional(f.Queue), Error: worker.Optional(f.Error), Fingerprint: worker.Optional(f.Fingerprint),
 		Since: optionalTime(f.Since), Before: optionalTime(f.Before), Look: o.failedPage,
 	}
+	if f.discarded {
+		filter.Discarded = undiscardable
+	}
+	if f.Act != uuid.Nil {
+		filter.Act = (*[16]byte)(&f.Act)
+	}
+	return filter
 }
 
 // countFailed returns how many failed messages a filter selects, how many of them are steps of joins that

@@ -23,6 +23,9 @@ func (o operator) Retopic(ctx context.Context, r acts.Retopic) (done acts.Retopi
 		return done, err
 	}
 	opts := ListOptions{NoPayload: true}
+	if r.ID != 0 {
+		opts.After = &Info{Message: Message{Position: Position(r.ID) + 1}}
+	}
 	if _, pattern := topics.Pattern(r.From); !pattern {
 		opts.Topic = r.From
 	}
@@ -31,6 +34,9 @@ func (o operator) Retopic(ctx context.Context, r acts.Retopic) (done acts.Retopi
 		for i, err := range o.List(ctx, opts) {
 			if err != nil {
 				return m.done, err
+			}
+			if r.ID != 0 && int64(i.Position) != r.ID {
+				break
 			}
 			if err := m.add(ctx, &r, &i); err != nil {
 				return m.done, err
@@ -62,6 +68,9 @@ func checkRetopic(r *acts.Retopic) error {
 // retopicTarget says what is moved, for the audit trail.
 func retopicTarget(r *acts.Retopic) string {
 	text := "topic " + r.From
+	if r.ID != 0 {
+		text = fmt.Sprintf("message %d of topic %s", r.ID, r.From)
+	}
 	if r.Topic != "" {
 		text += " to topic " + r.Topic
 	}

@@ -37,6 +37,27 @@ func (f *fixture) claimed(queue string) (all []string) {
 	return all
 }
 
+// D-657: one message of a topic gets another topic, and the others keep it.
+func TestRetopicOne(t *testing.T) { dbtest.Each(t, testRetopicOne) }
+
+func testRetopicOne(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	var at []outbox.Position
+	for range 3 {
+		at = append(at, f.enqueue(outbox.Message{Topic: "old"}))
+	}
+	f.retopic(acts.Retopic{From: "old", Topic: "new", ID: int64(at[1])}, acts.Retopiced{Moved: 1})
+	f.retopic(acts.Retopic{From: "old", Topic: "new", ID: int64(at[1])}, acts.Retopiced{})
+	for i, topic := range []string{"old", "new", "old"} {
+		if m := f.get(at[i]); m.Topic != topic {
+			t.Errorf("message %d is of topic %s", i, m.Topic)
+		}
+	}
+	if trail := f.trail(); len(trail) != 1 || trail[0].Target != fmt.Sprintf("message %d of topic old to topic new", at[1]) {
+		t.Errorf("%+v", trail)
+	}
+}
+
 // D-592: what waits or failed gets another topic, whatever it waits for; what runs and what is of another topic does not.
 func TestRetopic(t *testing.T) { dbtest.Each(t, testRetopic) }
 

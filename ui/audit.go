@@ -12,11 +12,11 @@ import (
 
 // auditTrail lists what operators did, newest first.
 func auditTrail(v *visit) (*screen, error) {
-	return listing(v, "Audit", v.filter(field{Name: "actor", Label: "Who"}, field{Name: "action", Label: "What"}), v.listAudit, func(_ *store, list []audit.Entry) *table {
-		t := &table{Head: []string{"When", "Who", "What", "To what", "How many", "Why"}, None: "Nobody changed anything."}
+	return listing(v, "Audit", v.filter(field{Name: "actor", Label: "Who"}, field{Name: "action", Label: "What"}), v.listAudit, func(s *store, list []audit.Entry) *table {
+		t := &table{Head: []string{"When", "Who", "What", "To what", "How many", "Why", ""}, None: "Nobody changed anything."}
 		for i := range list {
 			e := &list[i]
-			t.Rows = append(t.Rows, []cell{at(e.At), words(who(e)), words(e.Action), words(e.Target), count(e.Count), words(e.Reason)})
+			t.Rows = append(t.Rows, []cell{at(e.At), words(who(e)), words(e.Action), words(e.Target), count(e.Count), words(e.Reason), {Actions: undiscardsAct(s, e.Action, e.ID, e.At)}})
 		}
 		return t
 	})

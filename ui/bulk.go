@@ -41,17 +41,17 @@ func (v *visit) redactBulk(b *acts.Bulk) {
 	}
 }
 
-// underWay shows the acts that have not ended and may change what a filter selects.
+// underWay shows the acts that may change what a filter selects, and discards of it that can be taken back.
 func (v *visit) underWay(ctx context.Context, s *store, f *outbox.FailedFilter) ([]block, error) {
 	list, err := v.bulks(ctx, s)
 	differ := func(a, b string) bool { return a != "" && b != "" && a != b && a != hidden }
 	list = slices.DeleteFunc(list, func(b acts.Bulk) bool {
-		return b.Over() || differ(b.Filter.Topic, f.Topic) || differ(b.Filter.Queue, f.Queue) || differ(b.Filter.Fingerprint, f.Fingerprint)
+		return b.Over() && undiscardsAct(s, b.Action, b.ID, b.SteppedAt) == nil || differ(b.Filter.Topic, f.Topic) || differ(b.Filter.Queue, f.Queue) || differ(b.Filter.Fingerprint, f.Fingerprint)
 	})
 	if len(list) == 0 {
 		return nil, err
 	}
-	return []block{{Heading: "Under way", Note: workedOff, Live: true, Table: bulkTable(s, list)}}, err
+	return []block{{Heading: "Acts on them", Note: workedOff, Live: slices.ContainsFunc(list, func(b acts.Bulk) bool { return !b.Over() }), Table: bulkTable(s, list)}}, err
 }
 
 // left is how long an act takes from now on: at its rate, or as fast as it was.
@@ -70,16 +70,16 @@ func bulkTable(s *store, list []acts.Bulk) *table {
 	t := &table{Head: []string{"State", "Act", "Done", "", "Left", "A second", "To what", "Who", "Why", "Since", "Last step", "Ended"}, None: "No bulk acts."}
 	for i := range list {
 		b := &list[i]
-		var stop []action
+		do := undiscardsAct(s, b.Action, b.ID, b.SteppedAt)
 		if !b.Over() {
-			stop = []action{{Do: "stop-bulk", Label: "Stop", Danger: true, Fields: []string{"store", s.key, "id", b.ID.String()}, Inputs: []input{why()}, Confirm: "What it has not changed yet is left as it is."}}
+			do = []action{{Do: "stop-bulk", Label: "Stop", Danger: true, Fields: []string{"store", s.key, "id", b.ID.String()}, Inputs: []input{why()}, Confirm: "What it has not changed yet is left as it is."}}
 		}
 		rate := cell{Number: true}
 		if b.Filter.Rate > 0 {
 			rate = count(int64(b.Filter.Rate))
 		}
 		t.Rows = append(t.Rows, []cell{
-			state(string(b.Status)), words(b.Action), {Meter: &meter{min(b.Changed, b.Total), b.Total}, Text: grouped(b.Changed) + " of " + grouped(b.Total), Number: true, order: float64(b.Changed)}, {Actions: stop},
+			state(string(b.Status)), words(b.Action), {Meter: &meter{min(b.Changed, b.Total), b.Total}, Text: grouped(b.Changed) + " of " + grouped(b.Total), Number: true, order: float64(b.Changed)}, {Actions: do},
 			age(left(b)), rate, words(b.Target), words(b.Actor), words(b.Reason), at(b.StartedAt), at(b.SteppedAt), at(b.EndedAt),
 		})
 	}
@@ -112,4 +112,4 @@ func began(b *acts.Bulk) string {
 }
 
 // changedBy has what acts make of messages.
-var changedBy = map[string]string{"redrive": "redriven", "discard": "discarded"}
+var changedBy = map[string]string{"redrive": "redriven", "discard": "discarded", "undiscard": "undiscarded"}

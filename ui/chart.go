@@ -3,10 +3,14 @@ package ui
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"unicode/utf8"
 
+	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
@@ -54,11 +58,11 @@ func bars(label string, all []bar, legends ...legend) *chart {
 
 func round(x float64) float64 { return math.Round(x*100) / 100 }
 
-// graph is a join and its steps: each of few is a node, of many those of a topic in a state are one.
+// graph is a join with its steps and waits: each of few steps is a node, of many those of a topic in a state are one.
 type graph struct {
-	Label, State   string
-	Height, Middle int
-	Nodes          []node
+	Label, State          string
+	Width, Height, Middle int
+	Nodes, Waits          []node
 }
 
 type node struct {
@@ -70,6 +74,7 @@ const (
 	graphSteps = 1000 // are read for a graph
 	graphNodes = 24   // are drawn
 	graphEach  = 12   // steps are nodes of their own
+	graphWaits = 12   // are drawn
 	nodeHeight = 30
 	nodeText   = 34 // characters
 )
@@ -102,27 +107,67 @@ func (v *visit) graph(ctx context.Context, s *store, j *join.Info) (*graph, erro
 		g.Label += "; drawn are up to " + grouped(graphNodes) + " kinds among the first " + grouped(int64(read))
 	}
 	for k, n := range kinds {
-		one := node{Class: "plain", Text: "○ ", Href: v.here("status", string(k.state), "after", "")}
-		switch k.state {
-		case join.Completed:
-			one.Class, one.Text = "out", "✓ "
-		case join.Failed:
-			one.Class, one.Text = "bad", "■ "
-		}
+		one := drawnAs(string(k.state), grouped(n)+" × "+k.topic)
+		one.Href = v.here("status", string(k.state), "after", "")
 		if j.ExpectedSteps <= graphEach {
 			one.Href = v.hrefIn(s.key, "messages/"+k.id.String())
 		}
 		one.Title = grouped(n) + " " + string(view.MemberState(j, &join.Member{Status: k.state})) + ": " + k.topic
-		if one.Text += grouped(n) + " × " + k.topic; utf8.RuneCountInString(one.Text) > nodeText {
-			one.Text = string([]rune(one.Text)[:nodeText]) + "…"
-		}
 		g.Nodes = append(g.Nodes, one)
 	}
 	slices.SortFunc(g.Nodes, func(a, b node) int { return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Title, b.Title)) })
-	for i := range g.Nodes {
-		g.Nodes[i].Y = i*nodeHeight + nodeHeight/2
+	if err := v.waits(ctx, s, j, g); err != nil {
+		return nil, err
 	}
-	g.Height = max(len(g.Nodes), 1) * nodeHeight
+	g.Height = max(len(g.Nodes), len(g.Waits), 1) * nodeHeight
+	for _, side := range [][]node{g.Nodes, g.Waits} {
+		for i := range side {
+			side[i].Y = (g.Height-len(side)*nodeHeight)/2 + i*nodeHeight + nodeHeight/2
+		}
+	}
 	g.Middle = g.Height / 2
 	return g, nil
+}
+
+// waits adds what the end of a join wakes, with the state of each.
+func (v *visit) waits(ctx context.Context, s *store, j *join.Info, g *graph) error {
+	g.Width = 600
+	all, err := engine.Query(ctx, s.db(), op.ExplainWaits{Join: j.ID, Most: graphWaits})
+	for i := range all {
+		m, unread := s.Outbox.Get(ctx, outbox.Position(all[i].ID))
+		if errors.Is(unread, outbox.ErrNotFound) {
+			continue
+		} else if unread != nil {
+			return unread
+		}
+		sends := "nothing"
+		switch complete, fail := join.Sends(access.Key{}, m.Payload); {
+		case complete != "" && fail != "":
+			sends = complete + ", or " + fail + " if it fails"
+		case fail != "":
+			sends = fail + " if it fails"
+		case complete != "":
+			sends = complete
+		}
+		status := view.MessageStatus(m)
+		one := drawnAs(string(status), "sends "+sends)
+		one.Title, one.Href = "wait, "+string(status)+": sends "+sends, v.hrefIn(s.key, "messages/"+m.ID.String())
+		g.Waits, g.Width = append(g.Waits, one), 960
+	}
+	return err
+}
+
+// drawnAs is a node by the state of what it stands for, of a step or a message.
+func drawnAs(state, text string) node {
+	n := node{Class: "plain", Text: "○ " + text}
+	switch state {
+	case string(join.Completed), string(outbox.Done):
+		n.Class, n.Text = "out", "✓ "+text
+	case string(join.Failed), string(outbox.Discarded), string(outbox.Expired):
+		n.Class, n.Text = "bad", "■ "+text
+	}
+	if utf8.RuneCountInString(n.Text) > nodeText {
+		n.Text = string([]rune(n.Text)[:nodeText]) + "…"
+	}
+	return n
 }

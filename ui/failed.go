@@ -9,8 +9,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/acts"
+	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/fingerprint"
 	"github.com/bravellian/pawl/outbox"
@@ -242,7 +245,7 @@ func failedActions(s *store, f *outbox.FailedFilter, count, retrying int64) []ac
 func actsOnFailed(what string) []action {
 	return []action{
 		{Do: "retry", Label: "Redrive", Inputs: []input{{Name: "rate", Label: "A second", Type: "number", Hint: "no limit"}}, Confirm: what + " become ready again, with all attempts; those that are retrying run now, unless there is a rate."},
-		{Do: "discard", Label: "Discard", Inputs: []input{why()}, Confirm: what + " are given up, and cannot be redriven.", Danger: true},
+		{Do: "discard", Label: "Discard", Inputs: []input{why()}, Confirm: what + " are given up, and cannot be redriven. " + takenBack, Danger: true},
 	}
 }
 
@@ -256,7 +259,9 @@ func toFailed(ctx context.Context, s *store, form url.Values, do func(context.Co
 		}
 		return do(ctx, outbox.FailedFilter{IDs: []outbox.Position{m.Position}})
 	}
-	if f.Limit, err = limit(form); err == nil {
+	if act := form.Get("act"); act != "" {
+		f.Act, err = parsed(uuid.Parse)(act)
+	} else if f.Limit, err = limit(form); err == nil {
 		f.Rate, err = number[int](form, "rate")
 	}
 	if err != nil {
@@ -273,6 +278,28 @@ func retry(ctx context.Context, s *store, form url.Values) (string, error) {
 		did += "; " + plural(b.EndedSteps, "step") + " of joins that have failed and stay failed: retry the joins"
 	}
 	return did, err
+}
+
+// takenBack is what else may become of what is discarded.
+const takenBack = "For an hour that can be taken back."
+
+// undiscards takes discards back.
+func undiscards(fields ...string) action {
+	return action{Do: "undiscard", Label: "Undiscard", Fields: fields}
+}
+
+// undiscardsAct takes back what an act discarded until a time, as long as that is possible.
+func undiscardsAct(s *store, did string, id uuid.UUID, until time.Time) (all []action) {
+	if did == audit.Discard && time.Since(until) < time.Hour {
+		all = append(all, undiscards("store", s.key, "act", id.String()))
+	}
+	return all
+}
+
+// undiscard makes messages failed again that were discarded.
+func undiscard(ctx context.Context, s *store, form url.Values) (string, error) {
+	b, err := toFailed(ctx, s, form, s.Outbox.Operator(access.Key{}).Undiscard)
+	return began(&b), err
 }
 
 // discard gives failed messages up.

@@ -92,7 +92,7 @@ func TestActsAreUnderWay(t *testing.T) {
 		}
 		s := serve(t, ui.Of(f.Pawl), ui.Options{})
 		const group = "failed?topic=more&fingerprint=no"
-		if _, body, _ := get(t, s, group); strings.Contains(body, "hx-get") || strings.Contains(body, "Under way") {
+		if _, body, _ := get(t, s, group); strings.Contains(body, "hx-get") || strings.Contains(body, "Acts on them") {
 			t.Errorf("nothing is under way: %s", text(body))
 		}
 		form := url.Values{"selected": {"yes"}, "row": {"topic=more&fingerprint=no&limit=8"}, "rate": {"2"}}
@@ -102,7 +102,7 @@ func TestActsAreUnderWay(t *testing.T) {
 		f.check2(f.Internal(access.Key{}).Sources()[0].Dispatch(f.ctx()))
 		for path, shown := range map[string]bool{"failed": true, group: true, "failed?topic=more": true, "failed?topic=mail": false, "failed?topic=more&fingerprint=other": false, "failed?queue=other": true} {
 			_, body, _ := get(t, s, path)
-			if strings.Contains(body, ">Under way</h2>") != shown || strings.Contains(body, "hx-get=") != shown || strings.Contains(text(body), "2 of 8 Stop") != shown || strings.Contains(text(body), " 3s 2 failed messages") != shown {
+			if strings.Contains(body, ">Acts on them</h2>") != shown || strings.Contains(body, "hx-get=") != shown || strings.Contains(text(body), "2 of 8 Stop") != shown || strings.Contains(text(body), " 3s 2 failed messages") != shown {
 				t.Errorf("%s: %s", path, text(body))
 			}
 		}
@@ -111,7 +111,7 @@ func TestActsAreUnderWay(t *testing.T) {
 		if _, _, h := do(t, s, http.MethodPost, "do/stop-bulk", url.Values{"id": {id}, "back": {group}}, nil); did(t, s, h) != "stopped: 2 messages redriven" {
 			t.Errorf("stop: %s", did(t, s, h))
 		}
-		if _, body, _ := get(t, s, group); strings.Contains(body, "Under way") || !strings.Contains(body, "6 failed messages become ready") {
+		if _, body, _ := get(t, s, group); strings.Contains(body, "Acts on them") || !strings.Contains(body, "6 failed messages become ready") {
 			t.Errorf("once it was stopped: %s", text(body))
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,8 +18,11 @@ func findPage(v *visit) (*screen, error) {
 	sc := &screen{Title: "Find", Still: true, Blocks: []block{{Note: "Nothing has this id, name or correlation id."}}}
 	q := strings.TrimSpace(v.query.Get("q"))
 	if q == "" {
-		sc.Blocks[0].Note = "Find a message, join, timer or job by its id, a topic or queue by its name, messages by their correlation id."
+		sc.Blocks[0].Note = "Find a message, join, timer or job by its id, a topic, queue or store by its name, messages by their correlation id."
 		return sc, nil
+	}
+	if slices.Contains(v.s.source.keys(), q) {
+		return &screen{Location: v.hrefIn(q, "")}, nil
 	}
 	for _, key := range v.searched() {
 		to, err := v.found(key, q)

@@ -43,10 +43,14 @@ func message(v *visit) (*screen, error) {
 	if err != nil {
 		return nil, err
 	}
+	acts, err := messageActions(v, s, m)
+	if err != nil {
+		return nil, err
+	}
 	v.redactExplanation(found)
 	sc := &screen{Title: "Message " + m.ID.String()}
 	sc.Blocks = append(sc.Blocks,
-		block{Findings: explained(found), Actions: messageActions(v, m)},
+		block{Findings: explained(found), Actions: acts},
 		block{Heading: "What it is", Facts: v.messageFacts(s, m, wasTimer)},
 	)
 	sc.Blocks = append(sc.Blocks, story...)
@@ -163,6 +167,8 @@ func commands(m *outbox.Info) string {
 	switch m.Status {
 	case outbox.Failed:
 		list += "\npawl retry " + id + "\npawl discard " + id
+	case outbox.Discarded:
+		list += "\npawl undiscard " + id
 	case outbox.Ready:
 		if view.MessageStatus(m) == outbox.Retrying {
 			list += "\npawl retry " + id
@@ -172,28 +178,57 @@ func commands(m *outbox.Info) string {
 	return list
 }
 
-func messageActions(v *visit, m *outbox.Info) []action {
+func messageActions(v *visit, s *store, m *outbox.Info) ([]action, error) {
 	all := actsOnMessages("store", v.key, "id", m.ID.String())
 	switch {
 	case m.Status == outbox.Failed:
-		return all[:2]
+		return slices.Concat(all[:2], all[5:]), nil
 	case view.MessageStatus(m) == outbox.Retrying:
 		all[0].Label = "Run now"
-		return slices.Delete(all, 1, 2)
+		return slices.Concat(all[:1], all[2:4], all[5:]), nil
 	case m.Status == outbox.Ready:
-		return all[2:]
+		return slices.Concat(all[2:4], all[5:]), nil
+	case m.Status == outbox.Discarded:
+		b, err := s.Outbox.Operator(access.Key{}).CountUndiscard(v.Context(), outbox.FailedFilter{IDs: []outbox.Position{m.Position}})
+		return all[4 : 4+b.Changed], err
 	}
-	return nil
+	return nil, nil
 }
 
-// actsOnMessages are what can be done to messages: two things to failed ones, then two to those that wait.
+// actsOnMessages are what can be done to messages: two things to failed ones, two to those that wait, one to those
+// that were discarded, and one to those that wait or failed.
 func actsOnMessages(fields ...string) []action {
 	return []action{
 		{Do: "retry", Label: "Redrive", Fields: fields},
-		{Do: "discard", Label: "Discard", Fields: fields, Danger: true, Inputs: []input{why()}, Confirm: "What is discarded counts as given up, and cannot be redriven."},
+		{Do: "discard", Label: "Discard", Fields: fields, Danger: true, Inputs: []input{why()}, Confirm: "What is discarded counts as given up, and cannot be redriven. " + takenBack},
 		{Do: "cancel", Label: "Cancel", Fields: fields, Danger: true, Inputs: []input{why()}, Confirm: "What waits and is cancelled is discarded, and no attempt begins."},
 		{Do: "reschedule", Label: "Change due time", Fields: fields, Inputs: []input{dueField()}, Confirm: "What waits may be claimed from its due time on."},
+		undiscards(fields...),
+		movesTo(fields...),
 	}
+}
+
+// movesTo gives messages another topic.
+func movesTo(fields ...string) action {
+	return action{Do: "retopic", Label: "Move to another topic", Fields: fields, Inputs: []input{{Name: "topic", Label: "New topic"}}, Confirm: "They keep their ids, attempts and places in the order of their keys. What a worker holds stays."}
+}
+
+// retopic moves a message, or all of a topic, to another topic.
+func retopic(ctx context.Context, s *store, form url.Values) (string, error) {
+	r := acts.Retopic{From: form.Get("from"), Topic: form.Get("topic")}
+	if id := form.Get("id"); id != "" {
+		m, err := find(ctx, s, id)
+		if err != nil {
+			return "", err
+		}
+		r.From, r.ID = m.Topic, int64(m.Position)
+	}
+	done, err := s.Outbox.Operator(access.Key{}).Retopic(ctx, r)
+	did := plural(done.Moved, "message") + " moved"
+	if done.Running > 0 {
+		did += "; " + plural(done.Running, "message") + " held by workers: try again"
+	}
+	return did, err
 }
 
 // why asks for a reason.

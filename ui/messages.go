@@ -85,7 +85,7 @@ func (v *visit) messageTable(s *store, list []outbox.Info) *table {
 			when = m.NextAttemptAt
 		}
 		first := state(string(view.MessageStatus(m)))
-		if m.Status == outbox.Failed || m.Status == outbox.Ready {
+		if m.Status == outbox.Failed || m.Status == outbox.Ready || m.Status == outbox.Discarded {
 			first = pick(first, "id", m.ID.String())
 		}
 		t.Rows = append(t.Rows, []cell{

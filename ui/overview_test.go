@@ -7,6 +7,7 @@ import (
 	"html"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"slices"
@@ -121,7 +122,7 @@ func TestMostUrgentFirst(t *testing.T) {
 			}
 		}
 		_, body, _ = get(t, s, "queue?name=default")
-		if shown := text(body); !strings.Contains(shown, "Its topics") || strings.Index(shown, "z-fails") > strings.Index(shown, "a-well") {
+		if shown := text(part(t, body, `<div id="live"`, "</main>")); !strings.Contains(shown, "Its topics") || strings.Index(shown, "z-fails") > strings.Index(shown, "a-well") {
 			t.Errorf("the page of a queue: %s", shown)
 		}
 		if _, body, _ = get(t, s, "topic?name=nothing"); !strings.Contains(body, "Nothing is known of it.") {
@@ -182,6 +183,48 @@ func TestFind(t *testing.T) {
 	fleet := serve(t, ui.OfFleet(tenants(t)), ui.Options{})
 	if _, _, h := get(t, fleet, "find?q=order-of-best"); h.Get("Location") != "./topic?name=order-of-best&store=best" {
 		t.Errorf("in a fleet: %s", h.Get("Location"))
+	}
+}
+
+// D-656: the field suggests topics, queues, jobs and stores that the dashboard knows, without asking for them.
+func TestFindSuggests(t *testing.T) {
+	names := func(s *httptest.Server, path string) []string {
+		t.Helper()
+		_, body, _ := get(t, s, path)
+		if strings.Count(body, `list="names"`) != 1 {
+			t.Errorf("%s: no field with suggestions", path)
+		}
+		if !strings.Contains(body, "<datalist") {
+			return nil
+		}
+		list := part(t, body, `<datalist id="names">`, "</datalist>")
+		return strings.Split(html.UnescapeString(strings.TrimSuffix(strings.TrimPrefix(list, "<option>"), "</option>")), "</option><option>")
+	}
+	f := openEmpty(t)
+	f.work("mail", 1, errNo)
+	f.check2(f.Outbox.Enqueue(f.ctx(), outbox.Message{Topic: "</datalist>", Queue: "slow"}))
+	f.check(f.Jobs.Put(f.ctx(), job.Job{Name: "nightly", Topic: "report", Schedule: "@daily"}))
+	s := serve(t, ui.Of(f.Pawl), ui.Options{Refresh: time.Hour})
+	if got := names(s, "audit"); got != nil {
+		t.Errorf("before anything was read: %q", got)
+	}
+	want := []string{"</datalist>", "default", "mail", "nightly", "slow"}
+	get(t, s, "")
+	for _, path := range []string{"audit", "messages/none"} {
+		if got := names(s, path); !slices.Equal(got, want) {
+			t.Errorf("%s suggests %q", path, got)
+		}
+	}
+	fleet := serve(t, ui.OfFleet(tenants(t)), ui.Options{Refresh: time.Hour})
+	get(t, fleet, "topics?store=best")
+	if got := names(fleet, "audit?store=acme"); !slices.Equal(got, []string{"acme", "best", "gone"}) {
+		t.Errorf("in another store: %q", got)
+	}
+	if got := names(fleet, "stores"); !slices.Equal(got, []string{"acme", "best", "default", "gone", "order-of-acme", "order-of-best"}) {
+		t.Errorf("of all stores: %q", got)
+	}
+	if _, _, h := get(t, fleet, "find?q=acme"); h.Get("Location") != "./?store=acme" {
+		t.Errorf("a store: %s", h.Get("Location"))
 	}
 }
 

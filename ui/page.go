@@ -44,9 +44,10 @@ type layout struct {
 	Access     Access
 	ReadOnly   bool
 	Did        string
-	Live       string // the address of the page itself, if it is kept up to date
-	Every      string // how often that is
-	Back       string // the same from the dashboard's root
+	Names      []string // that the field for finding suggests
+	Live       string   // the address of the page itself, if it is kept up to date
+	Every      string   // how often that is
+	Back       string   // the same from the dashboard's root
 }
 
 type navigation struct {
@@ -136,6 +137,7 @@ func (s *server) render(w http.ResponseWriter, v *visit, p page, sc *screen, sta
 	l := layout{
 		screen: sc, Base: v.base, Path: strings.TrimPrefix(v.URL.Path, "/"), Stores: s.source.keys(), Store: v.key, Access: v.access, ReadOnly: s.opts.ReadOnly,
 		Did: s.notices.text(v.query.Get("did")), Back: strings.TrimPrefix(v.here(), v.base),
+		Names: s.pictures.suggested(s.source.keys(), v.key),
 	}
 	if status == http.StatusOK && !sc.Still { // what is not there would be asked for again and again
 		l.Live, l.Every = v.here(), fmt.Sprintf("%dms", s.opts.Refresh.Milliseconds())

@@ -3,6 +3,7 @@ package ui
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +16,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/inspect"
 	"github.com/bravellian/pawl/internal/registry"
+	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -34,6 +36,7 @@ type setting struct {
 	unhandled []inspect.Trouble
 	extent    op.ActivitySpan
 	clock     op.Clock
+	jobs      []string  // some of them
 	at        time.Time // here, when it was read
 }
 
@@ -43,6 +46,8 @@ type pictures struct {
 	keep time.Duration // a picture; a setting is kept for longer
 	mu   sync.Mutex
 	all  map[string]*shared
+	// names are what the latest picture of each store knows by its name.
+	names map[string][]string
 }
 
 type shared struct {
@@ -56,6 +61,8 @@ const (
 	keepSetting = 15 * time.Second // for how long a setting is shown
 	maxFailed   = 200              // of how many failed messages a picture has the topic and queue
 	maxPictures = 200              // that are kept
+	maxNames    = 200              // of topics, queues, jobs and stores that a page suggests
+	maxNameSize = 10_000           // bytes of these
 )
 
 // latest returns what was read within a time, and reads it otherwise: once for all that ask meanwhile.
@@ -88,12 +95,58 @@ func (v *visit) picture(ctx context.Context, s *store, w *window) (*picture, err
 	p, err := latest(all, s.key+"\x00"+w.since.String()+w.until.String(), keep, func() (p picture, err error) {
 		p.setting, err = latest(all, s.key, max(keepSetting, all.keep), func() (setting, error) { return readSetting(ctx, s) })
 		if err == nil {
-			err = p.read(ctx, s, w)
+			if err = p.read(ctx, s, w); err == nil {
+				all.know(s.key, p.named())
+			}
 		}
 		return p, err
 	})
 	p.health = v.redactReport(p.health)
 	return &p, err
+}
+
+// named are the jobs, queues and topics of a picture, by name.
+func (p *picture) named() []string {
+	all := slices.Clone(p.jobs)
+	for i := range p.backlog.Messages {
+		all = append(all, p.backlog.Messages[i].Topic, p.backlog.Messages[i].Queue)
+	}
+	for i := range p.activity.Topics {
+		all = append(all, p.activity.Topics[i].Topic, p.activity.Topics[i].Queue)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func (p *pictures) know(key string, names []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.names == nil || len(p.names) >= maxPictures {
+		p.names = map[string][]string{}
+	}
+	p.names[key] = names[:min(len(names), maxNames)]
+}
+
+// suggested are names to find something by: of these stores, and of what is known of the chosen one, or of
+// all. It reads nothing.
+func (p *pictures) suggested(stores []string, key string) (all []string) {
+	p.mu.Lock()
+	all = append(all, stores[:min(len(stores), maxNames)]...)
+	for of, names := range p.names {
+		if key == "" || of == key {
+			all = append(all, names...)
+		}
+	}
+	p.mu.Unlock()
+	slices.Sort(all)
+	all = slices.Compact(all)
+	size := 0
+	for i, name := range all {
+		if size += len(name); i == maxNames || size > maxNameSize {
+			return all[:i]
+		}
+	}
+	return all
 }
 
 // forget drops them: whoever changed something sees what became of it.
@@ -115,7 +168,11 @@ func readSetting(ctx context.Context, s *store) (p setting, err error) {
 	if p.pauses, err = s.Admin.Pauses(ctx); err == nil {
 		p.limits, err = s.Admin.Limits(ctx)
 	}
-	return p, err
+	some, unread := engine.Collect(s.Jobs.List(ctx, job.ListOptions{}), maxNames)
+	for i := range some {
+		p.jobs = append(p.jobs, some[i].Name)
+	}
+	return p, errors.Join(err, unread)
 }
 
 // read reads what changes all the time: in one round trip where the database can.

@@ -15,6 +15,7 @@ import (
 )
 
 // D-635: a join is drawn with its steps by state: each of few, of thousands those of a topic as one.
+// D-655: and with its waits, what they send and how far they are.
 func TestJoinIsDrawn(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openOn(t, e)
@@ -47,9 +48,24 @@ func TestJoinIsDrawn(t *testing.T) {
 				t.Errorf("no %s in %s", want, drawn)
 			}
 		}
+		waits := func(id join.ID, class, text, title string) {
+			t.Helper()
+			_, body, _ := get(t, s, "joins/"+id.String())
+			drawn := part(t, body, `<figure class="graph">`, "</figure>")
+			if want := `<g class="node ` + class + `" transform="translate(689 `; !strings.Contains(drawn, want) || !strings.Contains(drawn, ">"+text+"<") || !strings.Contains(drawn, "<title>"+title+"</title>") {
+				t.Errorf("no wait %s %s %s in %s", class, text, title, drawn)
+			}
+		}
+		waits(few.Join, "plain", "○ sends then", "wait, ready: sends then")
+		f.check2(f.Joins.Wait(f.ctx(), few.Join, join.Wait{OnComplete: messageOf("then"), OnFail: messageOf("alert")}))
+		waits(few.Join, "plain", "○ sends then, or alert if it fails", "wait, ready: sends then, or alert if it fails")
+		both := fan(messageOf("pay"))
+		_, err = f.Outbox.Cancel(f.ctx(), "", f.positionOf(join.DefaultTopic))
+		f.check(err)
+		waits(both.Join, "bad", "■ sends then", "wait, discarded: sends then")
 		_, body, _ = get(t, s, "joins/"+many.Join.String())
 		drawn = part(t, body, `<figure class="graph">`, "</figure>")
-		if n := strings.Count(drawn, "<a "); n != 2 || !strings.Contains(drawn, "× pay<") || !strings.Contains(drawn, "among the first 1\u202f000") || !strings.Contains(drawn, "?status=pending") {
+		if n := strings.Count(drawn, "<a "); n != 3 || !strings.Contains(drawn, "× pay<") || !strings.Contains(drawn, "among the first 1\u202f000") || !strings.Contains(drawn, "?status=pending") {
 			t.Errorf("%d nodes: %s", n, drawn)
 		}
 	})

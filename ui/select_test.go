@@ -24,6 +24,7 @@ var (
 	acted = regexp.MustCompile(`formaction="\./do/([^"]*)"`)
 )
 
+// D-657: messages that are selected get another topic.
 // D-630: in every list rows are selected by check boxes, and something is done to all of them by a form that
 // needs no script; who may change nothing sees neither.
 func TestSelectAndAct(t *testing.T) {
@@ -49,10 +50,12 @@ func TestSelectAndAct(t *testing.T) {
 			list, act, want string
 			rows            int
 		}{
-			{"messages?topic=again", "discard", "2 rows: 1 message discarded", 2},
+			{"messages?topic=again", "retopic", "2 rows: 1 message moved", 2},
+			{"messages?topic=moved", "discard", "2 rows: 1 message discarded", 2},
 			{"messages?topic=wait", "reschedule", "2 rows: 1 message rescheduled", 2},
 			{"messages?status=scheduled&topic=wait", "cancel", "2 rows: 1 message cancelled", 2},
-			{"messages?topic=wait", "", "", 0},
+			{"messages?topic=wait", "undiscard", "2 rows: 0 messages undiscarded", 2},
+			{"messages?status=done", "", "", 0},
 			{"timers?topic=wait", "reschedule-timer", "2 rows: timer rescheduled", 2},
 			{"timers?topic=wait", "cancel-timer", "2 rows: timer cancelled", 2},
 			{"joins?group=wait", "cancel-join", "2 rows: join cancelled", 2},
@@ -61,7 +64,7 @@ func TestSelectAndAct(t *testing.T) {
 			{"leases", "release-lease", "3 rows: lease released", 3},
 		} {
 			_, body, _ := get(t, s, one.list)
-			form := url.Values{"selected": {"yes"}, "in": {"1h"}, "reason": {"because"}, "back": {one.list}}
+			form := url.Values{"selected": {"yes"}, "in": {"1h"}, "topic": {"moved"}, "reason": {"because"}, "back": {one.list}}
 			for _, m := range boxes.FindAllStringSubmatch(body, -1) {
 				form.Add("row", html.UnescapeString(m[1]))
 			}

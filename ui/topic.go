@@ -54,8 +54,12 @@ func (v *visit) subject(ctx context.Context, s *store, p *picture, w *window, on
 	}
 	failed, retrying := sum(groups)
 	limit := cmp.Or(one.limit, &admin.Limit{Kind: one.kind, Name: one.name})
+	actions := append([]action{pauseActions(s, one), setLimit(s, limit)}, failedActions(s, &filter, failed, retrying)...)
+	if one.kind == admin.Topic {
+		actions = append(actions, movesTo("store", s.key, "from", one.name))
+	}
 	all := []block{
-		{Findings: v.remedied(s, p, one.findings), Facts: v.standing(s, p, one), Actions: append([]action{pauseActions(s, one), setLimit(s, limit)}, failedActions(s, &filter, failed, retrying)...)},
+		{Findings: v.remedied(s, p, one.findings), Facts: v.standing(s, p, one), Actions: actions},
 		{Heading: "Messages a minute", Timeline: v.timeline(w, &p.activity, &one.done, p.marks(one))},
 	}
 	if len(groups) > 0 {

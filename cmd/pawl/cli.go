@@ -77,6 +77,7 @@ type cli struct {
 	Explain      explainCmd      `cmd:"" help:"Say why a message, timer, job, run, join or message of the inbox has not run."`
 	Retry        retryCmd        `cmd:"" help:"Make failed messages ready again, with all their attempts."`
 	Discard      discardCmd      `cmd:"" help:"Discard failed messages."`
+	Undiscard    undiscardCmd    `cmd:"" help:"Take discards of the last hour back."`
 	Cancel       cancelCmd       `cmd:"" help:"Cancel messages that have not run."`
 	Reschedule   rescheduleCmd   `cmd:"" help:"Change the due time of messages that have not run."`
 	Retopic      retopicCmd      `cmd:"" help:"Move messages that wait to another topic or queue."`

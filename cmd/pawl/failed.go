@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/acts"
 	"github.com/bravellian/pawl/internal/engine"
@@ -15,7 +17,8 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-// selection picks failed messages and, for pawl retry, those that are retrying.
+// selection picks failed messages and, for pawl retry, those that are retrying, or for pawl undiscard
+// discarded ones.
 type selection struct {
 	IDs         []string `arg:"" optional:"" name:"id" help:"Ids of messages: UUIDs or positions."`
 	All         bool     `help:"All of them, or those that the following options choose."`
@@ -26,8 +29,13 @@ type selection struct {
 	Since       said     `placeholder:"WHEN" help:"With --all: only those that failed since a time, or within a duration: 2026-11-22T10:00:00Z, 2h."`
 	Before      said     `placeholder:"WHEN" help:"With --all: only those that failed before a time, or longer ago than a duration."`
 	Limit       *int     `short:"n" placeholder:"N" help:"With --all: at most so many, oldest first."`
-	Rate        *int     `placeholder:"N" help:"At most so many a second: workers do it, and the command returns at once. See pawl bulk."`
 	DryRun      bool     `help:"Only say how many."`
+}
+
+// rated is a selection that workers may change at a rate.
+type rated struct {
+	selection
+	Rate *int `placeholder:"N" help:"At most so many a second: workers do it, and the command returns at once. See pawl bulk."`
 }
 
 // said is a text that is not empty: --topic "$TOPIC" without a value of TOPIC does not choose all topics.
@@ -43,7 +51,7 @@ func (s *said) UnmarshalText(text []byte) error {
 }
 
 // retryCmd is "pawl retry".
-type retryCmd struct{ selection }
+type retryCmd struct{ rated }
 
 // Help is printed by --help.
 func (*retryCmd) Help() string {
@@ -63,42 +71,82 @@ Examples:
 
 // Run gives failed messages a fresh start, and has those that are retrying run now.
 func (c *retryCmd) Run(ctx context.Context, a *app, g *options) error {
-	return c.apply(ctx, a, g, retried)
+	return c.apply(ctx, a, g, retried, uuid.Nil, c.Rate)
 }
 
 // discardCmd is "pawl discard".
-type discardCmd struct{ selection }
+type discardCmd struct{ rated }
 
 // Help is printed by --help.
 func (*discardCmd) Help() string {
 	return `Discards messages that failed. A discarded message is not tried again. It is kept
-for the retention period of the workers, 7 days by default, and then deleted. Which
-messages are chosen is said as for "pawl retry".`
+for the retention period of the workers, 7 days by default, and then deleted. "pawl
+undiscard" takes it back for an hour. Which messages are chosen is said as for "pawl
+retry".`
 }
 
 // Run gives failed messages up.
 func (c *discardCmd) Run(ctx context.Context, a *app, g *options) error {
-	return c.apply(ctx, a, g, "discarded")
+	return c.apply(ctx, a, g, discarded, uuid.Nil, c.Rate)
 }
 
-const retried = "retried"
+// undiscardCmd is "pawl undiscard".
+type undiscardCmd struct {
+	selection
+	Act string `placeholder:"ID" help:"With --all: only those that one act discarded, as pawl audit --json and pawl bulk ls have its id."`
+}
 
-func (c *selection) apply(ctx context.Context, a *app, g *options, done string) error {
+// Help is printed by --help.
+func (*undiscardCmd) Help() string {
+	return `Takes discards of the last hour back: messages that had failed have failed again, at
+the time when they did, and can be retried. Cancelled messages stay cancelled. Messages
+behind one in its ordering key may have run since; it does not hold them up again.
+
+Examples:
+
+    pawl undiscard 0198c9a0-5d7e-8a41-9c3f-000000000001
+    pawl undiscard --all --topic mail --dry-run
+    pawl undiscard --all --act 0198c9a0-5d7e-7a41-9c3f-000000000009`
+}
+
+// Run takes discards back.
+func (c *undiscardCmd) Run(ctx context.Context, a *app, g *options) error {
+	act := uuid.Nil
+	if c.Act != "" {
+		var err error
+		if act, err = uuid.Parse(c.Act); err != nil || !c.All {
+			return usage("--act %q: want the id of an act, with --all", c.Act)
+		}
+	}
+	return c.apply(ctx, a, g, undiscarded, act, nil)
+}
+
+const retried, discarded, undiscarded = "retried", "discarded", "undiscarded"
+
+func (c *selection) apply(ctx context.Context, a *app, g *options, done string, of uuid.UUID, rate *int) error {
 	f, err := c.filter(time.Now())
 	if err != nil {
 		return err
 	}
+	if f.Rate, err = bound("--rate", rate); err != nil {
+		return err
+	}
+	f.Act = of
 	s, err := g.open(ctx, opening{})
 	if err != nil {
 		return err
 	}
 	o := s.pawl().Outbox.Operator(access.Key{})
 	act, count := o.Discard, o.CountFailed
-	if done == retried {
-		act, count = o.Redrive, o.CountRedrive
+	wanted, no := []outbox.Status{outbox.Failed}, "no longer failed"
+	switch done {
+	case retried:
+		act, count, wanted = o.Redrive, o.CountRedrive, append(wanted, outbox.Retrying)
+	case undiscarded:
+		act, count, wanted, no = o.Undiscard, o.CountUndiscard, []outbox.Status{outbox.Discarded}, "cancelled, or discarded more than an hour ago"
 	}
 	if !c.All {
-		f.IDs, err = c.failed(ctx, o.Outbox, done == retried)
+		f.IDs, err = c.inState(ctx, o.Outbox, wanted)
 	}
 	if c.DryRun {
 		done, act = "would be "+done, count
@@ -126,7 +174,7 @@ func (c *selection) apply(ctx context.Context, a *app, g *options, done string) 
 		return a.printStored(done, &b, note, g.JSON)
 	}
 	if missed := int64(len(f.IDs)) - b.Changed; missed > 0 {
-		return fmt.Errorf("%s %s; %d no longer failed%s", done, engine.Several(b.Changed, "message"), missed, endedText("; ", ended))
+		return fmt.Errorf("%s %s; %d %s%s", done, engine.Several(b.Changed, "message"), missed, no, endedText("; ", ended))
 	}
 	if ended > 0 && g.JSON {
 		return a.printJSON(map[string]int64{strings.ReplaceAll(done, " ", "_"): b.Changed, "steps_of_failed_joins": ended})
@@ -157,9 +205,6 @@ func (c *selection) filter(now time.Time) (f outbox.FailedFilter, err error) {
 	}
 	f = outbox.FailedFilter{Topic: string(c.Topic), Queue: string(c.Queue), Error: string(c.Error), Fingerprint: string(c.Fingerprint)}
 	if f.Limit, err = bound("--limit", c.Limit); err != nil {
-		return f, err
-	}
-	if f.Rate, err = bound("--rate", c.Rate); err != nil {
 		return f, err
 	}
 	if f.Since, err = moment("--since", string(c.Since), now); err == nil {
@@ -194,16 +239,13 @@ func moment(option, text string, now time.Time) (time.Time, error) {
 	return at, nil
 }
 
-// failed reads every message first: one that is unknown, or not failed (nor retrying, where that
-// will do), means that none is touched.
-func (c *selection) failed(ctx context.Context, o *outbox.Outbox, retrying bool) ([]outbox.Position, error) {
+// inState reads every message first: one that is unknown, or in none of the states, means that none is touched.
+func (c *selection) inState(ctx context.Context, o *outbox.Outbox, wanted []outbox.Status) ([]outbox.Position, error) {
 	return lookUpAll(ctx, o, c.IDs, func(i *outbox.Info) error {
-		switch status := view.MessageStatus(i); {
-		case status == outbox.Failed, retrying && status == outbox.Retrying:
-			return nil
-		default:
-			return fmt.Errorf("is %s, not failed", status)
+		if status := view.MessageStatus(i); !slices.Contains(wanted, status) {
+			return fmt.Errorf("is %s, not %s", status, wanted[0])
 		}
+		return nil
 	})
 }
 

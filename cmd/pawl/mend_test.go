@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/view"
 )
@@ -268,6 +269,47 @@ func TestMendingNothing(t *testing.T) {
 		}
 		if r := d.run("", "audit"); r.stdout != "" {
 			t.Errorf("noted: %s", r.stdout)
+		}
+	})
+}
+
+// D-650: a discard is taken back by ids, by a filter, or by its act; what was cancelled stays so.
+func TestUndiscard(t *testing.T) {
+	onOne(t, func(t *testing.T, d *database) {
+		ids := d.failing(`{"topic":"t","payload":"a"}`, `{"topic":"t","payload":"b"}`, `{"topic":"u","payload":"c"}`)
+		waits := lines(d.must(`{"topic":"wait","payload":""}`, "enqueue"))[0]
+		d.must("", "cancel", waits)
+		d.must("", "discard", "--all", "--topic", "t")
+		var act audit.Entry
+		decode(t, d.must("", "audit", "--action", "discard", "--json"), &act)
+		d.must("", "discard", ids[2])
+		for _, c := range []struct {
+			args []string
+			said string
+		}{
+			{[]string{"undiscard", ids[0]}, "undiscarded 1 message\n"},
+			{[]string{"undiscard", "--all", "--act", act.ID.String(), "--dry-run"}, "would be undiscarded 1 message\n"},
+			{[]string{"undiscard", "--all", "--act", act.ID.String()}, "undiscarded 1 message\n"},
+			{[]string{"undiscard", "--all", "--topic", "t"}, "undiscarded 0 messages\n"},
+			{[]string{"undiscard", "--all", "--json"}, `{"undiscarded":1}` + "\n"},
+		} {
+			if out := d.must("", c.args...); out != c.said {
+				t.Errorf("%q: %q", c.args, out)
+			}
+		}
+		if failed := d.messages("failed"); !slices.Equal(failed, []string{"a", "b", "c"}) {
+			t.Errorf("failed: %q", failed)
+		}
+		for said, args := range map[string][]string{
+			"undiscarded 0 messages; 1 cancelled, or discarded more than an hour ago": {"undiscard", waits},
+			"is failed, not discarded; nothing was changed":                           {"undiscard", ids[0]},
+			`--act "x"`:  {"undiscard", "--all", "--act", "x"},
+			"want ids":   {"undiscard"},
+			"unknown fl": {"undiscard", "--all", "--rate", "3"},
+		} {
+			if r := d.run("", args...); r.code == 0 || !strings.Contains(r.stderr, said) {
+				t.Errorf("%q: %+v", args, r)
+			}
 		}
 	})
 }

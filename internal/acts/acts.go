@@ -82,6 +82,7 @@ type Failure struct {
 // Retopic says which messages get another topic or queue.
 type Retopic struct {
 	From string // a topic, or a pattern such as "old.*"
+	ID   int64  // the position of the only message of it that is meant; 0: all
 	// Topic is the new topic, "": as it was. Where From is a pattern, one that ends in * keeps what the
 	// * of From stands for.
 	Topic  string

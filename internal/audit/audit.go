@@ -19,6 +19,7 @@ import (
 const (
 	Redrive    = "redrive"
 	Discard    = "discard"
+	Undiscard  = "undiscard" // messages that were discarded once they had failed
 	Cancel     = "cancel"
 	Reschedule = "reschedule"
 	Retopic    = "retopic" // messages get another topic or queue

@@ -212,7 +212,7 @@ func Tables() []Table {
 		table("outbox_ready", "lo", ints("lane", "lo", "n", "retry", "suspect"), of(Time, "at")),
 		table("outbox_claim", "lo", ints("lo", "n", "lane", "retry", "suspect"), of(Time, "at"), of(UUID, "owner"), of(Until, "locked_until")),
 		table("outbox_done", "lo", ints("lo", "n"), of(Time, "processed_at"), of(UUID, "owner"), of(Text, "processed_by")),
-		table("outbox_exception", "id", ints("id", "status", "retry_count", "redrives"), of(Time, "next_attempt_at", "updated_at"), of(Text, "last_error", "fingerprint")),
+		table("outbox_exception", "id", ints("id", "status", "retry_count", "redrives"), of(Time, "next_attempt_at", "updated_at", "failed_at"), of(Text, "last_error", "fingerprint"), of(UUID, "discard_id")),
 		attempts,
 		table("outbox_order", "id", ints("id", "lane"), of(Text, "key"), of(Bool, "head")),
 		table("outbox_unique", "key", of(Text, "key"), ints("id"), of(UUID, "message_id"), of(Time, "enqueued_at", "until")),

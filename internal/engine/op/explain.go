@@ -41,7 +41,7 @@ type ExplainPosition struct {
 	Behind        *[16]byte  // the message that goes first of those with its ordering key
 }
 
-// ExplainWaits lists a join's waits by position.
+// ExplainWaits lists a join's waits that were not replaced, by position.
 type ExplainWaits struct {
 	engine.Rows[ExplainWait]
 	Join [16]byte

@@ -7,7 +7,7 @@ import (
 )
 
 func outboxAdmin() []engine.Operation {
-	return []engine.Operation{OutboxCancel{}, OutboxCountDead{}, OutboxDiscard{}, OutboxRedrive{}, OutboxReschedule{}, OutboxRetopic{}}
+	return []engine.Operation{OutboxCancel{}, OutboxCountDead{}, OutboxDiscard{}, OutboxRedrive{}, OutboxReschedule{}, OutboxRetopic{}, OutboxUndiscard{}}
 }
 
 // DeadFilter selects failed messages: those that meet all of it, nil is any, oldest first.
@@ -23,6 +23,10 @@ type DeadFilter struct {
 	Most   int64
 	// Fingerprint is that of the last error.
 	Fingerprint *string
+	// Discarded, if positive, selects what was discarded no longer ago instead, once it had failed, and
+	// Act what was by one act.
+	Discarded time.Duration
+	Act       *[16]byte
 }
 
 // Dead is how many failed messages a filter selected, how many of them are failed steps of failed
@@ -48,6 +52,13 @@ type OutboxRedrive struct {
 
 // OutboxDiscard marks failed messages as discarded.
 type OutboxDiscard struct {
+	engine.Rows[Dead]
+	DeadFilter
+	Note Note
+}
+
+// OutboxUndiscard makes messages failed again that were discarded.
+type OutboxUndiscard struct {
 	engine.Rows[Dead]
 	DeadFilter
 	Note Note

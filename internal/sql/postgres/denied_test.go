@@ -62,6 +62,7 @@ var denied = map[engine.Role][]string{
 		"SELECT pawl.outbox_reschedule('{1}', now())",
 		"SELECT pawl.outbox_redrive('{1}')",
 		"SELECT pawl.outbox_discard('{1}')",
+		"SELECT pawl.outbox_undiscard('{1}')",
 		"UPDATE pawl.outbox_exception SET status = 4",
 		"DELETE FROM pawl.outbox_order",
 		"DELETE FROM pawl.outbox_pause",

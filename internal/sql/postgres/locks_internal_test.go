@@ -36,6 +36,7 @@ var locking = []struct{ what, by string }{
 	{"remove a limit", "limit_end"},
 	{"redrive", "outbox_redrive"},
 	{"discard", "outbox_discard"},
+	{"undiscard", "outbox_undiscard"},
 	{"a step of many", "outbox_bulk_step"},
 	{"cancel", "outbox_cancel"},
 	{"reschedule", "outbox_reschedule"},

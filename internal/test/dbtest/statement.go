@@ -44,6 +44,11 @@ func typed(n int, _ string, t reflect.Type) string {
 	types := map[reflect.Type]string{
 		reflect.TypeFor[int](): "int4", reflect.TypeFor[int64](): "int8", reflect.TypeFor[[16]byte](): "uuid",
 		reflect.TypeFor[time.Duration](): "interval", reflect.TypeFor[[]string](): "text[]", reflect.TypeFor[string](): "text", reflect.TypeFor[*string](): "text",
+		reflect.TypeFor[bool](): "bool", reflect.TypeFor[*int64](): "int8", reflect.TypeFor[[]int64](): "int8[]", reflect.TypeFor[*[16]byte](): "uuid",
+		reflect.TypeFor[time.Time](): "timestamptz", reflect.TypeFor[*time.Time](): "timestamptz", reflect.TypeFor[[]byte](): "bytea", reflect.TypeFor[*int](): "int4", reflect.TypeFor[*time.Duration](): "interval", reflect.TypeFor[*bool](): "bool",
+	}
+	if types[t] == "" {
+		panic(fmt.Sprintf("dbtest: parameters of type %v are not supported", t))
 	}
 	return fmt.Sprintf("$%d::pg_catalog.%s", n, types[t])
 }
@@ -59,6 +64,16 @@ func (d Database) plain(t testing.TB, a any) any {
 	case []string:
 		if v != nil {
 			t.Fatal("a list of texts is not supported")
+		}
+		return nil
+	case *time.Duration:
+		if v != nil {
+			return d.plain(t, *v)
+		}
+		return nil
+	case *[16]byte:
+		if v != nil {
+			return d.plain(t, *v)
 		}
 		return nil
 	case [16]byte:

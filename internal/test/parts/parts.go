@@ -102,6 +102,17 @@ func (o *Outbox) Discard(ctx context.Context, f outbox.FailedFilter) (acts.Bulk,
 	return o.Operator(access.Key{}).Discard(ctx, f)
 }
 
+// Undiscard is the operators'.
+func (o *Outbox) Undiscard(ctx context.Context, f outbox.FailedFilter) (acts.Bulk, error) {
+	return o.Operator(access.Key{}).Undiscard(ctx, f)
+}
+
+// CountUndiscard is the operators'.
+func (o *Outbox) CountUndiscard(ctx context.Context, f outbox.FailedFilter) (int64, error) {
+	b, err := o.Operator(access.Key{}).CountUndiscard(ctx, f)
+	return b.Changed, err
+}
+
 // Bulk is the operators'.
 func (o *Outbox) Bulk(ctx context.Context, id uuid.UUID) (acts.Bulk, error) {
 	return o.Operator(access.Key{}).Bulk(ctx, id)

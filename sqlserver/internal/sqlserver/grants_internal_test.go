@@ -62,7 +62,7 @@ func roleMays() map[engine.Role]mays {
 -- triggered job is a message.
 `,
 			operations: slices.Concat(reading, []string{
-				"outbox/lane", "outbox/enqueue", "outbox/enqueue_once", "outbox/cancel", "outbox/reschedule", "outbox/redrive", "outbox/discard", "outbox/bulk_put", "outbox/bulk_step", "outbox/bulk_stop", "pause/*", "limit/*", "job/put", "job/enable", "job/disable",
+				"outbox/lane", "outbox/enqueue", "outbox/enqueue_once", "outbox/cancel", "outbox/reschedule", "outbox/redrive", "outbox/discard", "outbox/undiscard", "outbox/bulk_put", "outbox/bulk_step", "outbox/bulk_stop", "pause/*", "limit/*", "job/put", "job/enable", "job/disable",
 				"job/delete", "job/trigger", "timer/cancel", "timer/cancel_key", "timer/reschedule", "join/cancel", "join/hold", "join/redrive", "join/mark", "join/wait", "doctor/join_settle", "lease/force", "inbox/revive", "audit/note",
 			}),
 			routines: []string{"outbox_enqueue", "outbox_enqueue_unique", "timer_cancel", "timer_reschedule", "job_trigger", "job_delete", "outbox_join_cancel", "limit_*"},

@@ -22,7 +22,7 @@ BEGIN
   IF v_act.action = 'redrive' THEN
     v_n := pawl.outbox_redrive(v_ids);
   ELSE
-    v_n := pawl.outbox_discard(v_ids);
+    v_n := pawl.outbox_discard(v_ids, p_id);
   END IF;
   v_over := v_last IS NULL OR coalesce(v_n >= v_act.room, false);
   v_now := clock_timestamp();

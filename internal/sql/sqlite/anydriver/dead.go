@@ -12,7 +12,7 @@ import (
 
 func deadStatements() []engine.Operation {
 	return []engine.Operation{
-		outboxDeadEnded{}, outboxDeadFind{}, outboxRedriveOne{}, outboxDiscardOne{}, outboxRescheduleException{}, outboxRetopicOne{}, outboxRetopicFailed{}, outboxRetopicLane{},
+		outboxDeadEnded{}, outboxDeadFind{}, outboxRedriveOne{}, outboxDiscardOne{}, outboxUndiscardOne{}, jobFollowRun{}, outboxRescheduleException{}, outboxRetopicOne{}, outboxRetopicFailed{}, outboxRetopicLane{},
 		outboxPurgeDone{}, outboxPurgeDead{}, outboxPurgeMessages{}, outboxPurgeExceptions{}, outboxPurgeAttempts{}, outboxPurgeRun{},
 	}
 }
@@ -40,6 +40,18 @@ type outboxRedriveOne struct {
 }
 
 type outboxDiscardOne struct {
+	engine.Changes
+	ID  int64
+	Act *[16]byte
+}
+
+type outboxUndiscardOne struct {
+	engine.Changes
+	ID int64
+}
+
+// jobFollowRun takes back what was recorded of a run whose message was discarded.
+type jobFollowRun struct {
 	engine.Changes
 	ID int64
 }
@@ -125,11 +137,26 @@ func discard(t *txn, o op.OutboxDiscard, each func(engine.Row) error) error {
 
 func discardDead(t *txn, f op.DeadFilter, by op.Note) (deadRow, error) {
 	return dead(t, f, by, "discard", func(m *deadMessage) error {
-		if _, err := t.do(outboxDiscardOne{ID: m.ID}); err != nil {
+		if _, err := t.do(outboxDiscardOne{ID: m.ID, Act: by.ID}); err != nil {
 			return err
 		}
 		return next(t, []run{{Lo: m.ID, N: 1}})
 	})
+}
+
+// undiscard makes messages failed again that were discarded.
+func undiscard(t *txn, o op.OutboxUndiscard, each func(engine.Row) error) error {
+	row, err := dead(t, o.DeadFilter, o.Note, "undiscard", func(m *deadMessage) error {
+		_, err := t.do(outboxUndiscardOne{ID: m.ID})
+		if err == nil {
+			_, err = t.do(jobFollowRun{ID: m.ID})
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return each(row)
 }
 
 func countDead(t *txn, o op.OutboxCountDead, each func(engine.Row) error) error {

@@ -14,6 +14,7 @@ func (a answers) outboxAdmin() {
 	counting(a, retopic)
 	listing(a, redrive)
 	listing(a, discard)
+	listing(a, undiscard)
 	listing(a, countDead)
 }
 

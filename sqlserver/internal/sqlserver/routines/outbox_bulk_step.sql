@@ -14,7 +14,7 @@ IF @found > 0
 BEGIN
   IF @rate > 0 AND @rate < @most SET @most = @rate;
   IF @room < @most SET @most = @room;
-  EXEC pawl.outbox_dead @action, @ids, @topic, @queue, @error, @since, @before, @after, @look, @most, @got OUTPUT, @last OUTPUT, @ended OUTPUT, @fingerprint;
+  EXEC pawl.outbox_dead @action, @ids, @topic, @queue, @error, @since, @before, @after, @look, @most, @got OUTPUT, @last OUTPUT, @ended OUTPUT, @fingerprint, 0, NULL, @id;
   IF @last IS NULL OR @got >= @room SET @over = 1;
   IF @rate > 0 SET @wait = @got * 1000000 / @rate;
   SET @now = SYSUTCDATETIME();
