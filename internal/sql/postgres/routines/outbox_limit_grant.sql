@@ -4,7 +4,7 @@
 -- registered, by which other queues see that they share the limit. Limits are locked in the order of
 -- their names; p_held says that the claim holds some already, and waits for no other. Never has topic
 -- p_apart room. The arrays are of one length. (A drain of 60 000 messages of 8 topics with limits that have
--- room took the server 21 to 42 µs a message, and 45 to 167 when all were moved; 13 without limits.)
+-- room took the server 21 to 42 microseconds a message, and 45 to 167 when all were moved; 13 without limits.)
 CREATE OR REPLACE FUNCTION pawl.outbox_limit_grant(p_queue text, p_held boolean, p_apart text, p_topics text[], p_limited boolean[], p_priorities smallint[], p_ids bigint[]) RETURNS boolean[] LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
 DECLARE
