@@ -1,7 +1,7 @@
-// Command screenshots makes the pictures of the dashboard that its documentation shows: it plays a
-// short run on SQLite, serves the dashboard and photographs its pages.
+// Command screenshots makes the pictures of the dashboard that its documentation shows: a shop on
+// SQLite works for most of an hour, then it serves the dashboard and photographs its pages.
 //
-//	go run ./ui/browsertest/screenshots [-dir docs/screenshots]
+//	go run ./ui/browsertest/screenshots [-dir docs/screenshots] [-busy 50m]
 package main
 
 import (
@@ -35,22 +35,23 @@ type picture struct {
 
 func main() {
 	dir := flag.String("dir", "docs/screenshots", "the `directory` to write to")
+	busy := flag.Duration("busy", 50*time.Minute, "for how `long` the shop works before")
 	flag.Parse()
-	if err := run(*dir); err != nil {
+	if err := run(*dir, *busy); err != nil {
 		fmt.Fprintln(os.Stderr, "screenshots:", err)
 		os.Exit(1)
 	}
 }
 
-func run(dir string) error {
+func run(dir string, busy time.Duration) error {
 	tmp, err := os.MkdirTemp("", "pawl-screenshots-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(tmp)
-	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
+	ctx, cancel := context.WithTimeout(context.Background(), busy+2*patience)
 	defer cancel()
-	s, err := play(ctx, filepath.Join(tmp, "shop.db"))
+	s, err := play(ctx, filepath.Join(tmp, "shop.db"), busy)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
+	"math/rand/v2"
 	"os"
 	"time"
 
@@ -26,11 +28,11 @@ type shop struct {
 	end    func() // ends the workers and closes the database
 }
 
-// orders is how many orders the shop gets.
+// orders is how many orders the shop gets in the end, of which some fail.
 const orders = 120
 
-// play lets a shop work until there is something to see on every page.
-func play(ctx context.Context, file string) (*shop, error) {
+// play lets a shop work for so long, and until there is something to see on every page. It works on.
+func play(ctx context.Context, file string, busy time.Duration) (*shop, error) {
 	db, err := sqlite.Open(file)
 	if err != nil {
 		return nil, err
@@ -41,11 +43,11 @@ func play(ctx context.Context, file string) (*shop, error) {
 	}
 	handle(p)
 	running, stop := context.WithCancel(ctx)
-	ended := make(chan error, 1)
+	ended := make(chan error, 2)
 	s := &shop{Pawl: p, end: func() {
 		stop()
-		if err := <-ended; err != nil {
-			fmt.Fprintln(os.Stderr, "screenshots: the workers:", err)
+		if err := errors.Join(<-ended, <-ended); err != nil {
+			fmt.Fprintln(os.Stderr, "screenshots: the shop:", err)
 		}
 		_ = p.Close()
 	}}
@@ -53,6 +55,11 @@ func play(ctx context.Context, file string) (*shop, error) {
 		return nil, errors.Join(err, p.Close())
 	}
 	go func() { ended <- p.Run(running) }()
+	go func() { ended <- s.trade(running) }()
+	select {
+	case <-time.After(busy):
+	case <-ctx.Done():
+	}
 	for _, step := range []func(context.Context) error{s.operate, s.sell, s.schedule, s.settle} {
 		if err := step(ctx); err != nil {
 			s.end()
@@ -64,7 +71,14 @@ func play(ctx context.Context, file string) (*shop, error) {
 
 // handle registers the shop's handlers.
 func handle(p *pawl.Pawl) {
-	works := func(context.Context, *outbox.Message) error { return nil }
+	works := func(ctx context.Context, _ *outbox.Message) error {
+		select {
+		case <-time.After(rand.N(300 * time.Millisecond)):
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 	for _, topic := range []string{"order.created", "stock.reserve", "parcel.pack", "order.shipped", "report.daily", "cart.remind", "newsletter.send"} {
 		p.Handle(topic, works)
 	}
@@ -99,6 +113,24 @@ func (s *shop) operate(ctx context.Context) error {
 	}
 	_, err := s.Admin.SetLimit(ctx, admin.Topic, "mail.send", outbox.Limit{Concurrency: 5, Rate: 600, Period: time.Minute}, "as agreed with the provider")
 	return err
+}
+
+// trade sells what goes well until ctx ends, more and less in turns.
+func (s *shop) trade(ctx context.Context) error {
+	for i := 0; ; i++ {
+		var all []outbox.Message
+		for _, topic := range []string{"order.created", "card.charge", "invoice.made", "mail.send", "stock.reserve", "parcel.pack"} {
+			all = append(all, outbox.Message{Topic: topic, CorrelationID: fmt.Sprintf("order-%d", i), Headers: map[string]string{"country": "DE"}, Payload: fmt.Appendf(nil, `{"order": "order-%d"}`, i)})
+		}
+		if _, err := s.Outbox.EnqueueBatch(ctx, all); err != nil && ctx.Err() == nil {
+			return err
+		}
+		select {
+		case <-time.After(time.Duration((600 + 400*math.Sin(float64(i)/200)) * float64(time.Millisecond))):
+		case <-ctx.Done():
+			return nil
+		}
+	}
 }
 
 // sell lets customers order.
@@ -150,7 +182,7 @@ func (s *shop) schedule(ctx context.Context) error {
 	return err
 }
 
-// settle waits until nothing is left but what waits, failed or is paused.
+// settle waits until little is left but what waits, failed or is paused.
 func (s *shop) settle(ctx context.Context) error {
 	for tick := time.NewTicker(50 * time.Millisecond); ; {
 		b, err := inspect.ReadBacklog(ctx, s.Internal(access.Key{}).DB)
@@ -163,7 +195,7 @@ func (s *shop) settle(ctx context.Context) error {
 				open += b.Messages[i].Count
 			}
 		}
-		if open == 0 {
+		if open < 10 {
 			return nil
 		}
 		select {
