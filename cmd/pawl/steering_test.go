@@ -179,6 +179,7 @@ func (s *steered) commandLines() []struct {
 			{"--topic", hostile, "--exec", "true", "--drain", "--listen", hostile}}},
 		{"retry", [][]string{{"--all", "--topic", hostile, "--dry-run"}, {hostile}, {s.ready}, {"--all", "--topic", hostile}}},
 		{"discard", [][]string{{hostile}, {s.ready}, {"--all", "--topic", hostile}}},
+		{"undiscard", [][]string{{hostile}, {s.ready}, {"--all", "--topic", hostile}, {"--all", "--act", hostile}}},
 		{"bulk ls", slices.Concat([][]string{{}}, fleets)},
 		{"bulk stop", [][]string{{hostile}, {s.bulk}, {s.bulk}}},
 		{"cancel", [][]string{{hostile}, {s.failed}}},
