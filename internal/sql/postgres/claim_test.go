@@ -20,6 +20,7 @@ import (
 // about which the planner knows nothing, or the wrong thing.
 func TestClaimAndAckNeverScanTables(t *testing.T) {
 	p := place("application_name=never_scan")(t)
+	p.Take = nil // a schema of its own: who emptied one that is used again scanned it, and may report that late
 	db := enginetest.Migrated(t, p)
 	for _, table := range []string{"outbox_ready", "outbox_claim", "outbox_message", "outbox_done"} {
 		enginetest.Exec(t, p, `ALTER TABLE pawl.`+table+` SET (autovacuum_enabled = off)`)
