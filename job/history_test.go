@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/test/dbtest"
@@ -131,7 +133,7 @@ func testHistoryUndiscarded(t *testing.T, e dbtest.Engine) {
 	f.check(err)
 	var recorded int
 	f.db.Row(t, "SELECT count(*) FROM "+f.db.Table("job_run")+" WHERE outcome = 4", &recorded)
-	b, err := f.box.Undiscard(t.Context(), outbox.FailedFilter{})
+	b, err := f.box.Undiscard(t.Context(), outbox.FailedFilter{}, uuid.Nil)
 	f.check(err)
 	if r := f.run(id); recorded != 1 || b.Changed != 1 || r.Status != job.Failed || r.LastError == "" {
 		t.Fatalf("%d recorded, %d taken back: %+v", recorded, b.Changed, r)

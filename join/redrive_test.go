@@ -346,7 +346,7 @@ func testRedriveThenUndiscard(t *testing.T, e dbtest.Engine) {
 	owner, items = f.claim(1)
 	f.fail(owner, items[wait])
 	f.redriven(id, join.Redriven{Steps: 1, Waits: 1})
-	b, err := f.box.Undiscard(f.ctx(), outbox.FailedFilter{})
+	b, err := f.box.Undiscard(f.ctx(), outbox.FailedFilter{}, uuid.Nil)
 	f.check(err)
 	if m := f.find(wait); b.Changed != 0 || m.Status != outbox.Discarded {
 		t.Errorf("%d taken back, the wait is %s", b.Changed, m.Status)

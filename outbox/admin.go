@@ -23,8 +23,8 @@ import (
 // Operators' actions on messages. Each change is recorded in the audit trail, in the transaction
 // that makes it; see admin.WithActor for the actor.
 
-// FailedFilter selects failed messages and, for Redrive, those that are retrying, or for Undiscard
-// discarded ones. The zero value selects all of them.
+// FailedFilter selects failed messages and, for Redrive, those that are retrying. The zero value
+// selects all of them.
 type FailedFilter struct {
 	IDs   []Position // nil: any
 	Topic string     // "": any
@@ -39,10 +39,9 @@ type FailedFilter struct {
 	// Rate is how many to change a second, so as not to overload what they need; 0: no limit. With a
 	// rate the call stores the act, and workers work it off.
 	Rate int
-	// Act is which act discarded them, its Bulk.ID; zero: any. For Undiscard alone.
-	Act uuid.UUID
 
-	discarded bool // lately, instead of failed
+	discarded bool      // lately, instead of failed
+	act       uuid.UUID // that discarded them; zero: any
 }
 
 // shown is what operators see of the filter.
@@ -81,8 +80,8 @@ func (f *FailedFilter) target() string {
 	if !f.Before.IsZero() {
 		say("before %s", f.Before.UTC().Format(time.RFC3339))
 	}
-	if f.Act != uuid.Nil {
-		say("by act %s", f.Act)
+	if f.act != uuid.Nil {
+		say("by act %s", f.act)
 	}
 	return strings.Join(parts, " ")
 }
@@ -97,8 +96,6 @@ func (f *FailedFilter) validate() error {
 		return engine.Invalid("rate", "negative")
 	case f.Rate > 0 && f.discarded:
 		return engine.Invalid("rate", "not for Undiscard")
-	case f.Act != uuid.Nil && !f.discarded:
-		return engine.Invalid("act", "for Undiscard alone")
 	case f.Limit < 0:
 		return engine.Invalid("limit", "negative")
 	}
@@ -192,22 +189,17 @@ func (o operator) Discard(ctx context.Context, f FailedFilter) (acts.Bulk, error
 // undiscardable is for how long a discard can be taken back.
 const undiscardable = time.Hour
 
-// Undiscard takes discards of the last hour back: messages that had failed have failed again, at the time
-// when they did. Cancelled ones are left alone. One whose ordering key went on does not hold it up again. It
-// returns how many, also with an error.
-func (o *Outbox) Undiscard(ctx context.Context, f FailedFilter) (Bulk, error) {
-	return short(operator{o}.Undiscard(ctx, f))
-}
-
-// Undiscard takes discards back.
-func (o operator) Undiscard(ctx context.Context, f FailedFilter) (acts.Bulk, error) {
-	f.discarded = true
+// Undiscard takes discards of the last hour back, of an act if one is named: messages that had failed have
+// failed again, at the time when they did. Cancelled ones are left alone. One whose ordering key went on does
+// not hold it up again. It returns how many, also with an error.
+func (o operator) Undiscard(ctx context.Context, f FailedFilter, act uuid.UUID) (acts.Bulk, error) {
+	f.discarded, f.act = true, act
 	return o.changeFailed(ctx, audit.Undiscard, f)
 }
 
 // CountUndiscard returns how many messages Undiscard would change.
-func (o operator) CountUndiscard(ctx context.Context, f FailedFilter) (acts.Bulk, error) {
-	f.discarded = true
+func (o operator) CountUndiscard(ctx context.Context, f FailedFilter, act uuid.UUID) (acts.Bulk, error) {
+	f.discarded, f.act = true, act
 	return o.CountFailed(ctx, f)
 }
 
@@ -284,8 +276,8 @@ func (o *Outbox) deadFilter(f *FailedFilter) op.DeadFilter {
 	if f.discarded {
 		filter.Discarded = undiscardable
 	}
-	if f.Act != uuid.Nil {
-		filter.Act = (*[16]byte)(&f.Act)
+	if f.act != uuid.Nil {
+		filter.Act = (*[16]byte)(&f.act)
 	}
 	return filter
 }

@@ -18,9 +18,15 @@ import (
 
 // undiscards insists on how many messages a filter selects, and takes the discards of them back.
 func (f *fixture) undiscards(want int64, filter outbox.FailedFilter) {
+	f.undiscardsOf(uuid.Nil, want, filter)
+}
+
+// undiscardsOf is undiscards of what one act discarded.
+func (f *fixture) undiscardsOf(act uuid.UUID, want int64, filter outbox.FailedFilter) {
 	f.t.Helper()
-	f.touched(want)(f.CountUndiscard(f.ctx(), filter))
-	f.touched(want)(changed(f.Undiscard)(f.ctx(), filter))
+	f.touched(want)(f.CountUndiscard(f.ctx(), filter, act))
+	b, err := f.Undiscard(f.ctx(), filter, act)
+	f.touched(want)(b.Changed, err)
 }
 
 // D-650: what was discarded in the last hour once it had failed has failed again, at the time when it did,
@@ -47,9 +53,9 @@ func testUndiscard(t *testing.T, e dbtest.Engine) {
 	}
 	f.age(61*time.Minute, ids["a/other/"]...) // when they were discarded
 	f.undiscards(0, outbox.FailedFilter{IDs: append(slices.Clone(ids["a/other/"]), waits, 0)})
-	f.undiscards(0, outbox.FailedFilter{Act: uuid.New()})
-	f.undiscards(2, outbox.FailedFilter{Act: b.ID})
-	f.undiscards(0, outbox.FailedFilter{Act: b.ID})
+	f.undiscardsOf(uuid.New(), 0, outbox.FailedFilter{})
+	f.undiscardsOf(b.ID, 2, outbox.FailedFilter{})
+	f.undiscardsOf(b.ID, 0, outbox.FailedFilter{})
 	f.undiscards(2, outbox.FailedFilter{IDs: ids["a/default/"]})
 	f.undiscards(2, outbox.FailedFilter{Before: before}) // these failed before
 	f.touched(2)(f.CountFailed(f.ctx(), outbox.FailedFilter{Before: before}))
@@ -74,7 +80,7 @@ func testUndiscardOfAStoredAct(t *testing.T, e dbtest.Engine) {
 	if err != nil || b.Status != acts.Done || b.StartedAt.IsZero() {
 		t.Fatalf("%+v, %v", b, err)
 	}
-	f.undiscards(n-1, outbox.FailedFilter{Act: b.ID})
+	f.undiscardsOf(b.ID, n-1, outbox.FailedFilter{})
 	f.counts(outbox.Counts{Failed: n - 1, Discarded: 1})
 	f.undiscards(1, outbox.FailedFilter{IDs: ids[:2]})
 	trail := f.trail()
@@ -90,10 +96,7 @@ func TestUndiscardBadArguments(t *testing.T) { dbtest.Each(t, testUndiscardBadAr
 
 func testUndiscardBadArguments(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	f.refused("act")(f.Redrive(f.ctx(), outbox.FailedFilter{Act: uuid.New()}))
-	f.refused("act")(f.Discard(f.ctx(), outbox.FailedFilter{Act: uuid.New()}))
-	f.refused("act")(f.CountFailed(f.ctx(), outbox.FailedFilter{Act: uuid.New()}))
-	f.refused("rate")(f.Undiscard(f.ctx(), outbox.FailedFilter{Rate: 1}))
+	f.refused("rate")(f.Undiscard(f.ctx(), outbox.FailedFilter{Rate: 1}, uuid.Nil))
 }
 
 // D-651: a message that held its ordering key does not hold it again: what came behind it has run, and goes on.

@@ -259,9 +259,7 @@ func toFailed(ctx context.Context, s *store, form url.Values, do func(context.Co
 		}
 		return do(ctx, outbox.FailedFilter{IDs: []outbox.Position{m.Position}})
 	}
-	if act := form.Get("act"); act != "" {
-		f.Act, err = parsed(uuid.Parse)(act)
-	} else if f.Limit, err = limit(form); err == nil {
+	if f.Limit, err = limit(form); err == nil {
 		f.Rate, err = number[int](form, "rate")
 	}
 	if err != nil {
@@ -298,7 +296,16 @@ func undiscardsAct(s *store, did string, id uuid.UUID, until time.Time) (all []a
 
 // undiscard makes messages failed again that were discarded.
 func undiscard(ctx context.Context, s *store, form url.Values) (string, error) {
-	b, err := toFailed(ctx, s, form, s.Outbox.Operator(access.Key{}).Undiscard)
+	undo := s.Outbox.Operator(access.Key{}).Undiscard
+	if text := form.Get("act"); text != "" {
+		act, err := parsed(uuid.Parse)(text)
+		if err != nil {
+			return "", err
+		}
+		b, err := undo(ctx, outbox.FailedFilter{}, act)
+		return began(&b), err
+	}
+	b, err := toFailed(ctx, s, form, func(ctx context.Context, f outbox.FailedFilter) (acts.Bulk, error) { return undo(ctx, f, uuid.Nil) })
 	return began(&b), err
 }
 

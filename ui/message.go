@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/access"
@@ -189,7 +191,7 @@ func messageActions(v *visit, s *store, m *outbox.Info) ([]action, error) {
 	case m.Status == outbox.Ready:
 		return slices.Concat(all[2:4], all[5:]), nil
 	case m.Status == outbox.Discarded:
-		b, err := s.Outbox.Operator(access.Key{}).CountUndiscard(v.Context(), outbox.FailedFilter{IDs: []outbox.Position{m.Position}})
+		b, err := s.Outbox.Operator(access.Key{}).CountUndiscard(v.Context(), outbox.FailedFilter{IDs: []outbox.Position{m.Position}}, uuid.Nil)
 		return all[4 : 4+b.Changed], err
 	}
 	return nil, nil

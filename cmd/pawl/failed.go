@@ -131,7 +131,6 @@ func (c *selection) apply(ctx context.Context, a *app, g *options, done string, 
 	if f.Rate, err = bound("--rate", rate); err != nil {
 		return err
 	}
-	f.Act = of
 	s, err := g.open(ctx, opening{})
 	if err != nil {
 		return err
@@ -143,7 +142,9 @@ func (c *selection) apply(ctx context.Context, a *app, g *options, done string, 
 	case retried:
 		act, count, wanted = o.Redrive, o.CountRedrive, append(wanted, outbox.Retrying)
 	case undiscarded:
-		act, count, wanted, no = o.Undiscard, o.CountUndiscard, []outbox.Status{outbox.Discarded}, "cancelled, or discarded more than an hour ago"
+		act = func(ctx context.Context, f outbox.FailedFilter) (acts.Bulk, error) { return o.Undiscard(ctx, f, of) }
+		count = func(ctx context.Context, f outbox.FailedFilter) (acts.Bulk, error) { return o.CountUndiscard(ctx, f, of) }
+		wanted, no = []outbox.Status{outbox.Discarded}, "cancelled, or discarded more than an hour ago"
 	}
 	if !c.All {
 		f.IDs, err = c.inState(ctx, o.Outbox, wanted)

@@ -103,13 +103,13 @@ func (o *Outbox) Discard(ctx context.Context, f outbox.FailedFilter) (acts.Bulk,
 }
 
 // Undiscard is the operators'.
-func (o *Outbox) Undiscard(ctx context.Context, f outbox.FailedFilter) (acts.Bulk, error) {
-	return o.Operator(access.Key{}).Undiscard(ctx, f)
+func (o *Outbox) Undiscard(ctx context.Context, f outbox.FailedFilter, act uuid.UUID) (acts.Bulk, error) {
+	return o.Operator(access.Key{}).Undiscard(ctx, f, act)
 }
 
 // CountUndiscard is the operators'.
-func (o *Outbox) CountUndiscard(ctx context.Context, f outbox.FailedFilter) (int64, error) {
-	b, err := o.Operator(access.Key{}).CountUndiscard(ctx, f)
+func (o *Outbox) CountUndiscard(ctx context.Context, f outbox.FailedFilter, act uuid.UUID) (int64, error) {
+	b, err := o.Operator(access.Key{}).CountUndiscard(ctx, f, act)
 	return b.Changed, err
 }
 
