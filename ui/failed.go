@@ -260,7 +260,7 @@ func toFailed(ctx context.Context, s *store, form url.Values, do func(context.Co
 		return do(ctx, outbox.FailedFilter{IDs: []outbox.Position{m.Position}})
 	}
 	if act := form.Get("act"); act != "" {
-		f.Act, err = parsed(uuid.Parse)(act)
+		f.Act, err = parsed(uuid.Parse, act)
 	} else if f.Limit, err = limit(form); err == nil {
 		f.Rate, err = number[int](form, "rate")
 	}
