@@ -119,6 +119,6 @@ func (s *server) guard(next http.Handler) http.Handler {
 		}
 		access.Operator = access.Operator && !s.opts.ReadOnly
 		access.Details = access.Details || access.Payloads
-		next.ServeHTTP(w, r.WithContext(withAccess(r.Context(), access)))
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), accessKey{}, access)))
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"time"
 
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/health"
@@ -108,22 +107,13 @@ func withoutPayload(t *timer.Info) view.Timer {
 }
 
 func stats(v *visit, s *store) (any, error) {
-	since, err := sinceOf(v)
+	since, err := v.duration("since", 0)
 	if err != nil {
 		return nil, err
 	}
 	a, err := inspect.ReadActivity(v.Context(), s.db(), inspect.ActivityQuery{Since: since, Topic: v.query.Get("topic"), Queue: v.query.Get("queue")})
 	v.redactActivity(&a)
 	return a, err
-}
-
-// sinceOf is how long ago the time that was asked for begins; 0: it was not said.
-func sinceOf(v *visit) (time.Duration, error) {
-	text := v.query.Get("since")
-	if text == "" {
-		return 0, nil
-	}
-	return duration("since", text)
 }
 
 func apiMessages(v *visit, s *store) (any, error) {

@@ -37,11 +37,9 @@ func (v *visit) listAudit(ctx context.Context, s *store) (pageOf[audit.Entry], e
 	if err != nil {
 		return pageOf[audit.Entry]{}, err
 	}
-	var match func(*audit.Entry) bool
-	if actor, action := q.Get("actor"), q.Get("action"); actor != "" || action != "" {
-		match = func(e *audit.Entry) bool {
-			return (actor == "" || e.Actor == actor) && (action == "" || e.Action == action)
-		}
+	actor, action := q.Get("actor"), q.Get("action")
+	match := func(e *audit.Entry) bool {
+		return (actor == "" || e.Actor == actor) && (action == "" || e.Action == action)
 	}
 	return sift(audit.List(ctx, s.db(), audit.Options{After: after}), match, func(e *audit.Entry) string { return cursor(e.At.Format(time.RFC3339Nano), e.ID.String()) })
 }

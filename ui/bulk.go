@@ -88,7 +88,7 @@ func bulkTable(s *store, list []acts.Bulk) *table {
 
 // bulk answers a request about the act that its path names.
 func (v *visit) bulk(do func(context.Context, uuid.UUID) (acts.Bulk, error)) (any, error) {
-	id, err := parsed(uuid.Parse)(v.PathValue("id"))
+	id, err := parsed(uuid.Parse, v.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}

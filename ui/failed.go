@@ -298,7 +298,7 @@ func undiscardsAct(s *store, did string, id uuid.UUID, until time.Time) (all []a
 func undiscard(ctx context.Context, s *store, form url.Values) (string, error) {
 	undo := s.Outbox.Operator(access.Key{}).Undiscard
 	if text := form.Get("act"); text != "" {
-		act, err := parsed(uuid.Parse)(text)
+		act, err := parsed(uuid.Parse, text)
 		if err != nil {
 			return "", err
 		}

@@ -43,11 +43,9 @@ func (v *visit) readInbox(ctx context.Context, s *store) (pageOf[inbox.Info], er
 	if at != nil {
 		after = &inbox.Info{Key: inbox.Key{Source: at[0], MessageID: at[1]}}
 	}
-	var match func(*inbox.Info) bool
-	if status, id := inbox.Status(q.Get("status")), q.Get("id"); status != "" || id != "" {
-		match = func(m *inbox.Info) bool {
-			return (status == "" || m.Status == status) && (id == "" || m.MessageID == id)
-		}
+	status, id := inbox.Status(q.Get("status")), q.Get("id")
+	match := func(m *inbox.Info) bool {
+		return (status == "" || m.Status == status) && (id == "" || m.MessageID == id)
 	}
 	return sift(s.Inbox.List(ctx, inbox.ListOptions{Source: q.Get("source"), After: after}), match, func(m *inbox.Info) string { return cursor(m.Source, m.MessageID) })
 }

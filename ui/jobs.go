@@ -100,7 +100,9 @@ func (v *visit) runs(s *store, name string) ([]job.Run, error) {
 	if j, err := s.Jobs.Get(v.Context(), name); err == nil {
 		topic = j.Topic
 	}
-	v.redactRuns(topic, runs)
+	for i := range runs {
+		runs[i].LastError = v.private(topic, runs[i].LastError)
+	}
 	return runs, nil
 }
 

@@ -36,7 +36,7 @@ func (v *visit) listJoins(ctx context.Context, s *store) (p pageOf[join.Info], e
 	}
 	if text := v.query.Get("after"); text != "" {
 		opts.After = &join.Info{}
-		if opts.After.ID, err = parsed(uuid.Parse)(text); err != nil {
+		if opts.After.ID, err = parsed(uuid.Parse, text); err != nil {
 			return p, err
 		}
 	}
@@ -125,7 +125,7 @@ func oneJoin(v *visit) (*screen, error) {
 
 // join reads the join that the path names.
 func (v *visit) join(s *store) (*join.Info, error) {
-	id, err := parsed(uuid.Parse)(v.PathValue("id"))
+	id, err := parsed(uuid.Parse, v.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
@@ -137,17 +137,15 @@ func (v *visit) members(s *store, id join.ID) (p pageOf[join.Member], err error)
 	var after *join.Member
 	if text := v.query.Get("after"); text != "" {
 		after = &join.Member{}
-		if after.MessageID, err = parsed(outbox.ParseMessageID)(text); err != nil {
+		if after.MessageID, err = parsed(outbox.ParseMessageID, text); err != nil {
 			return p, err
 		}
 	}
-	var match func(*join.Member) bool
-	if status := join.Status(v.query.Get("status")); status != "" {
-		if err := oneOf("status", string(status), memberStates()); err != nil {
-			return p, err
-		}
-		match = func(m *join.Member) bool { return m.Status == status }
+	status := join.Status(v.query.Get("status"))
+	if err := oneOf("status", string(status), memberStates()); err != nil {
+		return p, err
 	}
+	match := func(m *join.Member) bool { return status == "" || m.Status == status }
 	return sift(s.Joins.Members(v.Context(), id, join.MembersOptions{After: after}), match, func(m *join.Member) string { return m.MessageID.String() })
 }
 

@@ -41,10 +41,8 @@ func (v *visit) listLeases(ctx context.Context, s *store) (pageOf[lease.Info], e
 	if err := oneOf("status", v.query.Get("status"), leaseStates()); err != nil {
 		return pageOf[lease.Info]{}, err
 	}
-	var match func(*lease.Info) bool
-	if status := lease.Status(v.query.Get("status")); status != "" {
-		match = func(l *lease.Info) bool { return l.Status == status }
-	}
+	status := lease.Status(v.query.Get("status"))
+	match := func(l *lease.Info) bool { return status == "" || l.Status == status }
 	return sift(s.Leases.List(ctx, lease.ListOptions{After: after}), match, func(l *lease.Info) string { return l.Name })
 }
 

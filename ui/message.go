@@ -50,20 +50,18 @@ func message(v *visit) (*screen, error) {
 		return nil, err
 	}
 	v.redactExplanation(found)
-	sc := &screen{Title: "Message " + m.ID.String()}
-	sc.Blocks = append(sc.Blocks,
-		block{Findings: explained(found), Actions: acts},
-		block{Heading: "What it is", Facts: v.messageFacts(s, m, wasTimer)},
-	)
-	sc.Blocks = append(sc.Blocks, story...)
+	all := append([]block{
+		{Findings: explained(found), Actions: acts},
+		{Heading: "What it is", Facts: v.messageFacts(s, m, wasTimer)},
+	}, story...)
 	if len(froms) > 0 {
-		sc.Blocks = append(sc.Blocks, block{Heading: "Joins", Table: v.joinTable(s, froms)})
+		all = append(all, block{Heading: "Joins", Table: v.joinTable(s, froms)})
 	}
 	if len(m.Headers) > 0 {
-		sc.Blocks = append(sc.Blocks, block{Heading: "Headers", Table: headerTable(m.Headers)})
+		all = append(all, block{Heading: "Headers", Table: headerTable(m.Headers)})
 	}
-	sc.Blocks = append(sc.Blocks, block{Heading: "On the command line", Text: &text{Body: commands(m)}})
-	return sc, nil
+	all = append(all, block{Heading: "On the command line", Text: &text{Body: commands(m)}})
+	return &screen{Title: "Message " + m.ID.String(), Blocks: all}, nil
 }
 
 // story is what happened to a message and what it says, which is redacted.

@@ -60,10 +60,8 @@ func (v *visit) listOptions() (opts outbox.ListOptions, err error) {
 		Status: outbox.Status(q.Get("status")), Topic: q.Get("topic"), Queue: q.Get("queue"), CorrelationID: q.Get("correlation"), Error: q.Get("error"), Fingerprint: q.Get("fingerprint"),
 	}
 	for name, age := range map[string]*time.Duration{"older": &opts.OlderThan, "newer": &opts.NewerThan} {
-		if text := q.Get(name); text != "" {
-			if *age, err = duration(name, text); err != nil {
-				return opts, err
-			}
+		if *age, err = v.duration(name, 0); err != nil {
+			return opts, err
 		}
 	}
 	if err = cmp.Or(v.searchable("correlation"), v.searchable("error"), v.searchable("fingerprint")); err != nil {
@@ -101,7 +99,7 @@ func find(ctx context.Context, s *store, id string) (*outbox.Info, error) {
 	if position, err := strconv.ParseInt(id, 10, 64); err == nil {
 		return s.Outbox.Get(ctx, outbox.Position(position))
 	}
-	mid, err := parsed(outbox.ParseMessageID)(id)
+	mid, err := parsed(outbox.ParseMessageID, id)
 	if err != nil {
 		return nil, err
 	}

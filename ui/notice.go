@@ -22,9 +22,6 @@ func (n *notices) add(text string) string {
 	key := rand.Text()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.texts == nil {
-		n.texts = map[string]string{}
-	}
 	if len(n.order) == maxNotices {
 		delete(n.texts, n.order[0])
 		n.order = n.order[1:]

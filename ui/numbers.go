@@ -51,6 +51,15 @@ func dueIn(text string) (time.Time, error) {
 	return time.Now().Add(d), err
 }
 
+// duration reads a duration of the address; it is otherwise if that has none.
+func (v *visit) duration(name string, otherwise time.Duration) (time.Duration, error) {
+	text := v.query.Get(name)
+	if text == "" {
+		return otherwise, nil
+	}
+	return duration(name, text)
+}
+
 // duration reads a duration that is not negative.
 func duration(field, text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)

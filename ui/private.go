@@ -58,12 +58,6 @@ func (v *visit) redactTimer(t *timer.Info) {
 	t.Headers, t.CorrelationID, t.LastError = v.headers(t.Topic, t.Headers), v.private(t.Topic, t.CorrelationID), v.private(t.Topic, t.LastError)
 }
 
-func (v *visit) redactRuns(topic string, runs []job.Run) {
-	for i := range runs {
-		runs[i].LastError = v.private(topic, runs[i].LastError)
-	}
-}
-
 // redactExplanation hides the last error, which is a fact and the end of summaries: up to 300 characters.
 func (v *visit) redactExplanation(x *admin.Explanation) {
 	topic, _ := x.Facts.Get("topic").(string)

@@ -90,7 +90,7 @@ func number64(n int64) string { return strconv.FormatInt(n, 10) }
 // byID is a change of what the id of a form names.
 func byID[ID any](parse func(string) (ID, error), do func(context.Context, *store, ID, url.Values) (string, error)) change {
 	return func(ctx context.Context, s *store, form url.Values) (string, error) {
-		id, err := parsed(parse)(form.Get("id"))
+		id, err := parsed(parse, form.Get("id"))
 		if err != nil {
 			return "", err
 		}
@@ -99,12 +99,10 @@ func byID[ID any](parse func(string) (ID, error), do func(context.Context, *stor
 }
 
 // parsed reads an id; one that is none is the caller's mistake.
-func parsed[ID any](parse func(string) (ID, error)) func(string) (ID, error) {
-	return func(text string) (ID, error) {
-		id, err := parse(text)
-		if err != nil {
-			err = engine.Invalid("id", "none of pawl's")
-		}
-		return id, err
+func parsed[ID any](parse func(string) (ID, error), text string) (ID, error) {
+	id, err := parse(text)
+	if err != nil {
+		err = engine.Invalid("id", "none of pawl's")
 	}
+	return id, err
 }

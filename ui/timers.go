@@ -43,7 +43,7 @@ func (v *visit) listTimers(ctx context.Context, s *store) (pageOf[timer.Info], e
 func (v *visit) readTimers(ctx context.Context, s *store) (p pageOf[timer.Info], err error) {
 	q := v.query
 	if q.Get("id") != "" {
-		id, err := parsed(outbox.ParseMessageID)(q.Get("id"))
+		id, err := parsed(outbox.ParseMessageID, q.Get("id"))
 		if err != nil {
 			return p, err
 		}
@@ -54,7 +54,7 @@ func (v *visit) readTimers(ctx context.Context, s *store) (p pageOf[timer.Info],
 	}
 	var after *timer.Info
 	if q.Get("after") != "" {
-		id, err := parsed(outbox.ParseMessageID)(q.Get("after"))
+		id, err := parsed(outbox.ParseMessageID, q.Get("after"))
 		if err != nil {
 			return p, err
 		}
@@ -62,10 +62,8 @@ func (v *visit) readTimers(ctx context.Context, s *store) (p pageOf[timer.Info],
 			return p, err
 		}
 	}
-	var match func(*timer.Info) bool
-	if topic := q.Get("topic"); topic != "" {
-		match = func(t *timer.Info) bool { return t.Topic == topic }
-	}
+	topic := q.Get("topic")
+	match := func(t *timer.Info) bool { return topic == "" || t.Topic == topic }
 	return sift(s.Timers.List(ctx, timer.ListOptions{Status: timer.Status(q.Get("status")), After: after}), match, func(t *timer.Info) string { return t.ID.String() })
 }
 

@@ -74,7 +74,7 @@ func Handler(source Source, opts Options) http.Handler {
 	if opts.Timeout == 0 {
 		opts.Timeout = 5 * time.Second
 	}
-	s := &server{source: source, opts: opts, log: engine.Logger(opts.Logger), cross: http.NewCrossOriginProtection(), templates: templates(), pictures: pictures{keep: opts.Refresh / 2}}
+	s := &server{source: source, opts: opts, log: engine.Logger(opts.Logger), cross: http.NewCrossOriginProtection(), templates: templates(), notices: notices{texts: map[string]string{}}, pictures: pictures{keep: opts.Refresh / 2}}
 	for _, origin := range opts.TrustedOrigins {
 		if err := s.cross.AddTrustedOrigin(origin); err != nil {
 			panic("ui: TrustedOrigins: " + err.Error())

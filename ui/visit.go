@@ -10,11 +10,8 @@ import (
 	"time"
 )
 
+// accessKey is what a request's context has its Access by.
 type accessKey struct{}
-
-func withAccess(ctx context.Context, a Access) context.Context {
-	return context.WithValue(ctx, accessKey{}, a)
-}
 
 // visit is a request for a page or a change.
 type visit struct {

@@ -15,14 +15,11 @@ type window struct {
 
 // window reads the time of the address.
 func (v *visit) window() (w window, err error) {
-	w.since = time.Hour
-	if text := v.query.Get("since"); text != "" {
-		if w.since, err = duration("since", text); err != nil {
-			return w, err
-		}
-		if w.since < time.Minute || w.since > 30*24*time.Hour {
-			return w, engine.Invalid("since", "not within a minute and 720h")
-		}
+	if w.since, err = v.duration("since", time.Hour); err != nil {
+		return w, err
+	}
+	if w.since < time.Minute || w.since > 30*24*time.Hour {
+		return w, engine.Invalid("since", "not within a minute and 720h")
 	}
 	if text := v.query.Get("until"); text != "" {
 		if w.until, err = time.Parse(time.RFC3339, text); err != nil {
