@@ -175,7 +175,11 @@ func newActivityReader(now time.Time, since time.Duration, extent *op.ActivitySp
 	}
 	r.from = r.until - (minutes+r.step-1)/r.step*r.step
 	r.From, r.Step, r.steps = at(r.from), time.Duration(r.step)*time.Minute, int((r.until-r.from)/r.step)
-	if first := min(cmp.Or(extent.FirstMinute, extent.FirstHour), cmp.Or(extent.FirstHour, extent.FirstMinute)); first > 0 {
+	first := cmp.Or(extent.FirstHour, extent.FirstMinute)
+	if extent.FirstMinute > 0 && extent.FirstMinute < first+hour { // the minutes of the first hour are there
+		first = extent.FirstMinute
+	}
+	if first > 0 {
 		r.Known = at(first)
 	}
 	return r
