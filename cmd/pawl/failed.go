@@ -143,7 +143,9 @@ func (c *selection) apply(ctx context.Context, a *app, g *options, done string, 
 		act, count, wanted = o.Redrive, o.CountRedrive, append(wanted, outbox.Retrying)
 	case undiscarded:
 		act = func(ctx context.Context, f outbox.FailedFilter) (acts.Bulk, error) { return o.Undiscard(ctx, f, of) }
-		count = func(ctx context.Context, f outbox.FailedFilter) (acts.Bulk, error) { return o.CountUndiscard(ctx, f, of) }
+		count = func(ctx context.Context, f outbox.FailedFilter) (acts.Bulk, error) {
+			return o.CountUndiscard(ctx, f, of)
+		}
 		wanted, no = []outbox.Status{outbox.Discarded}, "cancelled, or discarded more than an hour ago"
 	}
 	if !c.All {
