@@ -27,7 +27,7 @@ HUGO := CGO_ENABLED=0 go run github.com/gohugoio/hugo@v0.165.0
 # waits for one of them alone. "work" is every package of every module in go.work,
 # where "./..." ends at the border of a module.
 P        := github.com/bravellian/pawl
-PACKAGES := ./internal/sql/postgres $(P)/cmd/pawl ./outbox ./admin ./fleet ./join work
+PACKAGES := ./internal/sql/postgres $(P)/cmd/pawl ./outbox ./admin $(P)/ui ./fleet ./join work
 # What is a leg of its own: a browser, brokers, the site, examples, which are whole programs, and torture.
 APART := $(P)/ui/browsertest $(P)/ui/browsertest/site $(P)/sink/watermill/brokertest $(P)/examples/.* $(P)/torture
 # Tested without the race detector: the command line, whose goroutines are those of the packages below it
