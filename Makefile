@@ -79,7 +79,7 @@ test-narrow: ## what can be tested of 32-bit machines without a server
 	GOARCH=386 go build ./outbox ./join ./inbox ./timer ./job ./lease ./fleet
 
 .PHONY: test
-test: ## what pins behaviour, on SQLite and PostgreSQL: six and a half minutes on two cores in a fresh clone
+test: ## what pins behaviour, on SQLite and PostgreSQL: five minutes on two cores in a fresh clone
 	@$(TESTSERVER) $(MAKE) --no-print-directory test-behaviour
 
 .PHONY: test-behaviour
@@ -197,7 +197,7 @@ torture-long: ## the same for an hour on each engine
 test-matrix: cc static ## every test on PostgreSQL 15, 16, 17 and 18, one after the other
 	@for version in $(VERSIONS); do \
 		echo "PostgreSQL $$version"; \
-		$(WITHPOSTGRES) -version $$version $(SETTINGS) -- $(MAKE) --no-print-directory -j2 check-race check-plain || exit 1; \
+		$(WITHPOSTGRES) -version $$version $(SETTINGS) -- $(MAKE) --no-print-directory check-race check-plain || exit 1; \
 	done
 
 # Other drivers and libraries, in a module of their own that is not in go.work: all
@@ -219,7 +219,7 @@ fmt: ## format all Go code
 	@$(GOFMT) -l -w .
 
 .PHONY: static
-static: ## what needs no database: format, vet, build, requirements, words, licences
+static: ## what needs no database: format, vet, requirements, words, licences
 	@files=$$($(GOFMT) -l .) || exit 1; [ -z "$$files" ] || { echo "not formatted; run make fmt:"; echo "$$files"; exit 1; }
 	go vet work
 	go run ./tools/requirements -check
