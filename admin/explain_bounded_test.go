@@ -1,18 +1,22 @@
 package admin_test
 
 import (
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/google/uuid"
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 )
 
-// What explaining reads does not grow with the tables, on a planner that knows
-// nothing of them, or what was true once.
+// D-668: what explaining and finding a message read does not grow with the tables, whether the
+// planner knows nothing of them, takes them for empty with many pages (as after a vacuum of
+// drained tables), for huge, or knows them.
 func TestReadsAreBounded(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		if e.Name == "sqlserver" {
@@ -20,17 +24,31 @@ func TestReadsAreBounded(t *testing.T) {
 		}
 		db := e.Open(t)
 		fill(t, db)
-		for range 2 {
-			for _, o := range []engine.Operation{op.ClockNow{}, op.ExplainPlace{ID: 20_000}, op.ExplainAhead{ID: 20_000, Look: 100}, op.ExplainWaits{Most: 100}} {
+		states := []string{"", analyze(db)}
+		if e.Name == "postgres" {
+			states = []string{"", believed(db, 1, 1_000_000), believed(db, 10_000_000, 1), analyze(db)}
+		}
+		for i, statement := range states {
+			if statement != "" {
+				run(t, db, statement)
+			}
+			for _, o := range []engine.Operation{op.ClockNow{}, op.ExplainPlace{ID: 20_000}, op.ExplainAhead{ID: 20_000, Look: 100}, op.ExplainWaits{Most: 100},
+				op.OutboxGet{ID: 20_000}, op.OutboxFind{MessageID: uuid.UUID{1}}} {
 				if e.Name == "sqlite" {
 					seeksOnly(t, db, o)
 				} else if rows := readRows(t, db, o); rows > 500 {
-					t.Errorf("%s reads %d rows of 20000", engine.NameOf(o), rows)
+					t.Errorf("%s reads %d rows of 20000 in state %d", engine.NameOf(o), rows, i)
 				}
 			}
-			run(t, db, analyze(db))
 		}
 	})
+}
+
+// believed makes PostgreSQL's planner believe that each table has so many rows and pages,
+// until somebody analyzes it.
+func believed(db dbtest.Database, rows, pages int) string {
+	return fmt.Sprintf("UPDATE pg_class SET reltuples = %d, relpages = %d WHERE relkind IN ('r', 'i') AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = '%s'::regclass)",
+		rows, pages, db.Table("outbox_message"))
 }
 
 // fill stores 20 000 messages, every one a run: half of them go first.
@@ -117,7 +135,7 @@ func readRows(t *testing.T, db dbtest.Database, o engine.Operation) (most int) {
 func seeksOnly(t *testing.T, db dbtest.Database, o engine.Operation) {
 	t.Helper()
 	for _, line := range plan(t, db, o, "EXPLAIN QUERY PLAN ", 3) {
-		if scan, ok := strings.CutPrefix(line, "SCAN "); ok && scan != "l" && scan != "sqlite_schema" && !strings.HasPrefix(scan, "mine") && !strings.HasPrefix(scan, "(") && !strings.HasPrefix(scan, "CONSTANT ROW") {
+		if scan, ok := strings.CutPrefix(line, "SCAN "); ok && scan != "l" && scan != "sqlite_schema" && scan != "run LEFT-JOIN" && !strings.HasPrefix(scan, "mine") && !strings.HasPrefix(scan, "(") && !strings.HasPrefix(scan, "CONSTANT ROW") {
 			t.Errorf("%s: %s", engine.NameOf(o), line)
 		}
 	}

@@ -202,6 +202,7 @@ type JobRun struct {
 // position.
 type JobRuns struct {
 	engine.Rows[JobRunItem]
+	engine.Bounded
 	Name          string
 	ScheduledTime time.Time
 	ID            int64

@@ -116,6 +116,7 @@ type JoinListStatus struct {
 // JoinMembers reads members of a join by message id.
 type JoinMembers struct {
 	engine.Rows[JoinMember]
+	engine.Bounded
 	JoinID [16]byte
 	Status *int     // nil: any
 	After  [16]byte // only message ids above this one

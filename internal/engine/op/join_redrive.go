@@ -40,6 +40,7 @@ type JoinStep struct {
 // JoinUncompleted reads the members of a join that are not completed, by position.
 type JoinUncompleted struct {
 	engine.Rows[JoinStep]
+	engine.Bounded
 	JoinID [16]byte
 }
 
@@ -56,5 +57,6 @@ type JoinWaiting struct {
 // JoinWaits reads the waits of a join that were not replaced, by position.
 type JoinWaits struct {
 	engine.Rows[JoinWaiting]
+	engine.Bounded
 	JoinID [16]byte
 }

@@ -3,4 +3,4 @@
 -- only where they make the difference.
 EXISTS (SELECT 1 FROM pawl.outbox_limit f
          WHERE f.kind = {kind} AND f.name = {name} AND f.concurrency <= (SELECT count(*) FROM pawl.outbox_limit_claim u WHERE u.kind = f.kind AND u.name = f.name)
-           AND f.concurrency <= (SELECT count(*) FROM pawl.outbox_limit_claim u WHERE u.kind = f.kind AND u.name = f.name AND pawl.claimed(u.id)))
+           AND f.concurrency <= (SELECT count(*) FROM pawl.outbox_limit_claim u WHERE u.kind = f.kind AND u.name = f.name AND pawl.holds(pawl.outbox_claim, u.id)))

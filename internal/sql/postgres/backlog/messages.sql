@@ -48,7 +48,7 @@ UNION ALL
 SELECT t.state, t.queue, '', t.n - coalesce((SELECT sum(x.n)::int8 FROM topic x WHERE CASE x.state WHEN 'put_back' THEN 'scheduled' ELSE x.state END = t.state AND x.queue = t.queue), 0), 0, t.more FROM total t
 UNION ALL
 SELECT 'paused', l.queue, a.topic, sum(a.n)::int8, pawl.micros(@began - min(a.at)), bool_or(a.more)
-  FROM aside a JOIN pawl.outbox_message m ON m.id = a.lo JOIN pawl.outbox_lane l ON l.id = m.lane GROUP BY l.queue, a.topic
+  FROM aside a pawl.join_row(pawl.outbox_message, m, m.id = a.lo) JOIN pawl.outbox_lane l ON l.id = m.lane GROUP BY l.queue, a.topic
 UNION ALL
 SELECT 'failed', l.queue, m.topic, sum(m.n)::int8, 0, (SELECT count(*) FROM failed) >= @failed
-  FROM (SELECT x.lane, x.topic, count(*) AS n FROM failed f JOIN pawl.outbox_message x ON x.id = f.id GROUP BY x.lane, x.topic) m JOIN pawl.outbox_lane l ON l.id = m.lane GROUP BY l.queue, m.topic
+  FROM (SELECT x.lane, x.topic, count(*) AS n FROM failed f pawl.join_row(pawl.outbox_message, x, x.id = f.id) GROUP BY x.lane, x.topic) m JOIN pawl.outbox_lane l ON l.id = m.lane GROUP BY l.queue, m.topic

@@ -2,7 +2,7 @@
 -- and sort all.
 WITH mine AS (
   SELECT m.id, r.at, r.lo, l.queue, l.priority, l.id AS lane
-    FROM pawl.outbox_message m JOIN pawl.outbox_ready r ON pawl.covers(pawl.outbox_ready, r, m.id)
+    FROM pawl.outbox_message m JOIN pawl.run_of(pawl.outbox_ready, @id) r ON r.lo + r.n > m.id
     JOIN pawl.outbox_lane l ON l.id = r.lane
    WHERE m.id = @id),
 lanes AS MATERIALIZED (

@@ -28,7 +28,7 @@ BEGIN
   IF v_limit.concurrency IS NOT NULL THEN
     SELECT count(*) INTO v_held FROM pawl.outbox_limit_claim u WHERE u.kind = p_kind AND u.name = p_name;
     IF v_held + v_n > v_limit.concurrency OR v_held > 200 AND random() * v_held < v_n THEN
-      DELETE FROM pawl.outbox_limit_claim u WHERE u.kind = p_kind AND u.name = p_name AND NOT pawl.claimed(u.id);
+      DELETE FROM pawl.outbox_limit_claim u WHERE u.kind = p_kind AND u.name = p_name AND NOT pawl.holds(pawl.outbox_claim, u.id);
       GET DIAGNOSTICS v_gone = ROW_COUNT;
       v_held := v_held - v_gone;
     END IF;

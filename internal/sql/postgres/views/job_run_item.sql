@@ -8,7 +8,7 @@ SELECT r.id, r.run_id, r.job_id, r.job_name, r.scheduled_time, r.triggered, r.mi
        coalesce(c.owner::text, d.processed_by, r.claimed_by) AS claimed_by,
        coalesce(e.last_error, r.last_error) AS last_error
   FROM pawl.job_run r
-  LEFT JOIN pawl.outbox_ready q ON r.outcome IS NULL AND q.lo = (SELECT max(x.lo) FROM pawl.outbox_ready x WHERE x.lo <= r.id) AND q.lo + q.n > r.id
-  LEFT JOIN pawl.outbox_claim c ON r.outcome IS NULL AND c.lo = (SELECT max(x.lo) FROM pawl.outbox_claim x WHERE x.lo <= r.id) AND c.lo + c.n > r.id
-  LEFT JOIN pawl.outbox_done  d ON r.outcome IS NULL AND d.lo = (SELECT max(x.lo) FROM pawl.outbox_done  x WHERE x.lo <= r.id) AND d.lo + d.n > r.id
-  LEFT JOIN pawl.outbox_exception e ON r.outcome IS NULL AND e.id = r.id;
+  LEFT JOIN LATERAL pawl.run_of(pawl.outbox_ready, r.id) q ON r.outcome IS NULL AND q.lo + q.n > r.id
+  LEFT JOIN LATERAL pawl.run_of(pawl.outbox_claim, r.id) c ON r.outcome IS NULL AND c.lo + c.n > r.id
+  LEFT JOIN LATERAL pawl.run_of(pawl.outbox_done, r.id) d ON r.outcome IS NULL AND d.lo + d.n > r.id
+  pawl.join_row(pawl.outbox_exception, e, r.outcome IS NULL AND e.id = r.id);

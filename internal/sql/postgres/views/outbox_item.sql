@@ -10,7 +10,7 @@ SELECT pawl.message(m),
        e.last_error, coalesce(e.redrives, 0) AS redrives
   FROM pawl.outbox_message m
   LEFT JOIN pawl.outbox_lane l ON l.id = m.lane
-  LEFT JOIN pawl.outbox_ready r ON r.lo = (SELECT max(x.lo) FROM pawl.outbox_ready x WHERE x.lo <= m.id) AND r.lo + r.n > m.id
-  LEFT JOIN pawl.outbox_claim c ON c.lo = (SELECT max(x.lo) FROM pawl.outbox_claim x WHERE x.lo <= m.id) AND c.lo + c.n > m.id
-  LEFT JOIN pawl.outbox_done  d ON d.lo = (SELECT max(x.lo) FROM pawl.outbox_done  x WHERE x.lo <= m.id) AND d.lo + d.n > m.id
-  LEFT JOIN pawl.outbox_exception e ON e.id = m.id;
+  LEFT JOIN LATERAL pawl.run_of(pawl.outbox_ready, m.id) r ON r.lo + r.n > m.id
+  LEFT JOIN LATERAL pawl.run_of(pawl.outbox_claim, m.id) c ON c.lo + c.n > m.id
+  LEFT JOIN LATERAL pawl.run_of(pawl.outbox_done, m.id) d ON d.lo + d.n > m.id
+  pawl.join_row(pawl.outbox_exception, e, e.id = m.id);
