@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -41,13 +40,16 @@ func pickups(n int) []scenario {
 type moments struct{ called, returned, started time.Time }
 
 // pickup measures with the producer in the worker's own process and handle.
-func pickup(open queueOpener) measurement { return pickupFrom(open, nil) }
+func pickup(open queueOpener) measurement { return pickupFrom(open, nil, perSecond, ofAll) }
 
 // pickupApart gives the producer a handle of its own, so that wake-ups have to go
 // through the database.
-func pickupApart(open queueOpener) measurement { return pickupFrom(open, open) }
+func pickupApart(open queueOpener) measurement { return pickupFrom(open, open, perSecond, ofAll) }
 
-func pickupFrom(open, producer queueOpener) measurement {
+// ofAll are the figures of all messages.
+func ofAll(r *run, times []moments) error { return r.latencies(times, colCommit, colP50) }
+
+func pickupFrom(open, producer queueOpener, rate int, report func(*run, []moments) error) measurement {
 	return func(ctx context.Context, r *run) error {
 		var mu sync.Mutex
 		times := make([]moments, r.n)
@@ -72,21 +74,21 @@ func pickupFrom(open, producer queueOpener) measurement {
 		stop := t.start(ctx)
 		defer stop()
 		time.Sleep(time.Second) // until it listens and sleeps
-		if _, err := r.measured(ctx, r.n, func() error { return tick(ctx, from, &mu, times) }); err != nil {
+		if _, err := r.measured(ctx, r.n, func() error { return tick(ctx, from, rate, &mu, times) }); err != nil {
 			return err
 		}
 		if err := errors.Join(t.await(ctx, r.n), stop(), t.audit(r, r.n)); err != nil {
 			return err
 		}
-		return r.latencies(times, colCommit, colP50)
+		return report(r, times)
 	}
 }
 
 // tick enqueues at random moments: a Poisson process.
-func tick(ctx context.Context, q peers.Queue, mu *sync.Mutex, times []moments) error {
+func tick(ctx context.Context, q peers.Queue, rate int, mu *sync.Mutex, times []moments) error {
 	next := time.Now()
 	for i := range times {
-		next = next.Add(time.Duration(rand.ExpFloat64() / perSecond * float64(time.Second)))
+		next = next.Add(time.Duration(rand.ExpFloat64() / float64(rate) * float64(time.Second)))
 		time.Sleep(time.Until(next))
 		called := time.Now()
 		if err := q.Enqueue(ctx, []int64{int64(i + 1)}); err != nil {
@@ -102,13 +104,13 @@ func tick(ctx context.Context, q peers.Queue, mu *sync.Mutex, times []moments) e
 // latencies records how long the call took and how long after it the handler
 // began, in columns of these names.
 func (r *run) latencies(times []moments, call, median string) error {
-	var commit, whole, after []float64
-	for i, t := range times {
-		if t.started.IsZero() {
-			return fmt.Errorf("message %d of %d was not handled", i, len(times))
-		}
+	whole, err := untilBegun(times)
+	if err != nil {
+		return err
+	}
+	var commit, after []float64
+	for _, t := range times {
 		commit = append(commit, milliseconds(t.returned.Sub(t.called)))
-		whole = append(whole, milliseconds(t.started.Sub(t.called)))
 		after = append(after, milliseconds(max(0, t.started.Sub(t.returned))))
 	}
 	r.figures[call] = quantile(commit, 0.5)

@@ -27,6 +27,8 @@ const (
 	colPlainP50 = "p50 ms"
 	colP90      = "p90 ms"
 	colP99      = "p99 ms"
+	colLast50   = "last p50 ms"
+	colLast99   = "last p99 ms"
 	colMax      = "max ms"
 	colAfter    = "after commit p50 ms"
 	colClient   = "client µs/msg"

@@ -211,7 +211,7 @@ func (o *Outbox) adopt(ctx context.Context) (int64, error) {
 const reapRuns = 50
 
 func (o *Outbox) reap(ctx context.Context, more ...*engine.Call) (int64, error) {
-	call := engine.Ask(op.OutboxReap{Most: reapRuns, Keep: o.opts.KeptAttempts})
+	call := engine.Ask(op.OutboxReap{Most: reapRuns, Keep: o.opts.KeptAttempts, All: o.opts.StopWhenEmpty})
 	err := o.db.Do(ctx, append([]*engine.Call{call}, more...)...)
 	if err == nil && call.N > 0 {
 		for _, q := range o.opts.Queues {

@@ -148,7 +148,7 @@ func (s *source) Exchange(ctx context.Context, done *worker.Settlement, c worker
 		c.Apart = ""
 	}
 	claim := op.OutboxClaim{
-		Queue: s.queue, Owner: c.Owner, Lease: c.Lease, Most: c.N, Wait: s.o.priorityWait(), Freed: done.Freed, Apart: worker.Optional(c.Apart),
+		Queue: s.queue, Owner: c.Owner, Lease: c.Lease, Most: c.N, Wait: s.o.priorityWait(), Freed: done.Freed, All: s.o.opts.StopWhenEmpty, Apart: worker.Optional(c.Apart),
 	}
 	settle := s.o.settleCalls(done)
 	got, err := s.o.claim(ctx, settle, claim)

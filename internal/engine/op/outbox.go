@@ -134,6 +134,7 @@ type OutboxClaim struct {
 	Most  int
 	Wait  *time.Duration // nil: priority alone decides
 	Freed bool           // older messages than those claimed last may have become ready
+	All   bool           // a claim of fewer than Most leaves none that is due, but those that others hold
 	Apart *string        // a topic that fills the handlers; nil: none
 }
 
@@ -167,8 +168,9 @@ type OutboxSuspects struct {
 // have.
 type OutboxReap struct {
 	engine.Number `call:"outbox_reap_runs"`
-	Most          int // runs
-	Keep          int // how many failed attempts of a message are kept, at least 1
+	Most          int  // runs
+	Keep          int  // how many failed attempts of a message are kept, at least 1
+	All           bool // 0 means that no lease has expired; otherwise some may be left to the next calls
 }
 
 // OutboxNextDue returns when the next run of a queue is due that is no suspect; never for a

@@ -131,3 +131,11 @@ func AwaitBackground(db *DB) {
 		}
 	}
 }
+
+// Swept reports whether claims of a queue read what is below their mark at once.
+func Swept(db *DB, queue string) bool {
+	t := db.tunerOf(queue)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.below.width == 0
+}

@@ -3,11 +3,15 @@ package postgres_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/test/enginetest"
@@ -16,21 +20,25 @@ import (
 // held is a database in which a snapshot is held while entries are deleted.
 type held struct {
 	*pgx.Conn
-	text *strings.Replacer
+	text    *strings.Replacer
+	db      *postgres.DB
+	release func(t *testing.T)
 }
 
 func newHeld(t *testing.T) *held {
 	t.Helper()
 	db := dbtest.OpenPostgres(t)
-	text := strings.NewReplacer("$owner", "uuid '11111111-1111-1111-1111-111111111111'", "$n", "20000", "pawl.", db.Table(""))
+	text := strings.NewReplacer("$owner", "uuid '11111111-1111-1111-1111-111111111111'", "$n", "50000", "pawl.", db.Table(""))
 	connect := func() *held {
 		conn, err := pgx.ConnectConfig(t.Context(), db.DB.(*postgres.DB).Pool().Config().ConnConfig.Copy())
 		enginetest.Must(t, err)
 		t.Cleanup(func() { _ = conn.Close(context.Background()) })
-		return &held{conn, text}
+		return &held{Conn: conn, text: text, db: db.DB.(*postgres.DB)}
 	}
-	connect().exec(t, `BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT txid_current()`)
-	return connect()
+	holder, h := connect(), connect()
+	holder.exec(t, `BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT txid_current()`)
+	h.release = func(t *testing.T) { holder.exec(t, `ROLLBACK`) }
+	return h
 }
 
 func (h *held) exec(t *testing.T, query string) {
@@ -61,8 +69,8 @@ func (h *held) buffers(t *testing.T, call string) (buffers, rows int) {
 	return buffers, rows
 }
 
-// D-660: with 20 000 entries deleted since a snapshot was taken, a full claim that begins at a mark, and
-// the settlement of what it took, read at most 50 buffers.
+// D-660: with 50 000 entries deleted since a snapshot was taken, a claim that begins at a mark, full or
+// not, and the settlement of what it took read at most 50 buffers, and a call that reaps 300.
 func TestHeldSnapshot(t *testing.T) {
 	h := newHeld(t)
 	for _, table := range []struct{ name, rows string }{
@@ -76,11 +84,97 @@ func TestHeldSnapshot(t *testing.T) {
 	h.exec(t, `INSERT INTO pawl.outbox_ready (lane, at, lo, n) VALUES (4828129222919567135, now(), $n + 1, 1)`)
 	h.exec(t, `INSERT INTO pawl.outbox_claim (lo, n, lane, at, retry, owner, locked_until) VALUES ($n + 2, 1, 4828129222919567135, now(), 0, $owner, now() + interval '1 hour')`)
 	for name, call := range map[string]string{
-		"claim": `pawl.outbox_claim_queue('default', $owner, '1 h', 1, 1, now() - interval '10 min')`,
-		"ack":   `pawl.outbox_ack_runs(ARRAY[$owner], ARRAY[$n + 2::bigint], ARRAY[1], 'w')`,
+		"claim":            `pawl.outbox_claim_ranges('default', $owner, '1 h', 1, 1, ARRAY[now() - interval '10 min', '-infinity'], ARRAY[NULL, now() - interval '10 min'], NULL, NULL) r WHERE r.id IS NOT NULL`,
+		"claim of a part":  `pawl.outbox_claim_ranges('default', $owner, '1 h', 10, 10, ARRAY[now() - interval '10 min', now() - interval '1 hour'], ARRAY[NULL, now() - interval '1 hour' + interval '100 ms'], '1 min', NULL) r WHERE r.id IS NOT NULL`,
+		"claim of no lane": `pawl.outbox_claim_ranges('other', $owner, '1 h', 10, 10, ARRAY[timestamptz '-infinity'], NULL, '1 min', NULL)`,
+		"reap":             `pawl.outbox_reap_runs(50, 5, 1)`,
+		"ack":              `pawl.outbox_ack_runs(ARRAY[$owner], ARRAY[$n + 2::bigint], ARRAY[1], 'w')`,
 	} {
-		if buffers, rows := h.buffers(t, call); buffers > 50 || rows != 1 {
+		most := 50
+		if name == "reap" {
+			most = 300 // 256 blocks of the table
+		}
+		if buffers, rows := h.buffers(t, call); buffers > most || rows != 1 {
 			t.Errorf("%s: %d buffers for %d rows", name, buffers, rows)
 		}
+	}
+}
+
+// D-669: while a snapshot is held, claims of a loop read what is below their mark in parts, and find what
+// became ready there; a claim that is to leave nothing reads it at once; when the entries are gone, so do
+// all claims.
+func TestLateMessageWhileASnapshotIsHeld(t *testing.T) {
+	h := newHeld(t)
+	entries := `INSERT INTO pawl.outbox_ready (lane, at, lo, n) SELECT 4828129222919567135, now() - interval '1 hour' + i * interval '10 ms', i, 1 FROM generate_series(1, $n) i`
+	h.exec(t, entries)
+	h.exec(t, `DELETE FROM pawl.outbox_ready`)
+	late := func(id int) {
+		t.Helper()
+		h.exec(t, fmt.Sprintf(`INSERT INTO pawl.outbox_message (id, message_id, lane, topic, payload) VALUES (%[1]d, lpad('%[1]d', 32, '0')::uuid, 4828129222919567135, 't', '');
+			INSERT INTO pawl.outbox_ready (lane, at, lo, n) VALUES (4828129222919567135, now() - interval '50 min', %[1]d, 1)`, id))
+	}
+	claims := func(all bool, most int) (n int) {
+		t.Helper()
+		for n < most {
+			n++
+			got, err := engine.Query(t.Context(), h.db, op.OutboxClaim{Queue: "default", Owner: [16]byte{1}, Lease: time.Hour, Most: 10, All: all})
+			enginetest.Must(t, err)
+			if len(got) > 0 {
+				break
+			}
+		}
+		return n
+	}
+	if claims(false, 3); postgres.Swept(h.db, "default") {
+		t.Fatal("with 50 000 entries below the mark they are read at once")
+	}
+	late(30_001)
+	if n := claims(false, 1000); n < 2 || n == 1000 {
+		t.Errorf("the late message was found by claim %d", n)
+	}
+	late(30_002)
+	if n := claims(true, 10); n != 1 {
+		t.Errorf("a claim that is to leave nothing is number %d", n)
+	}
+	h.release(t)
+	for n := 0; !postgres.Swept(h.db, "default"); n++ {
+		if n%100 == 0 { // snapshots of other tests keep entries, too
+			h.exec(t, `VACUUM pawl.outbox_ready`)
+		}
+		if claims(false, 1); n > 20_000 {
+			t.Fatal("with nothing below the mark it is read in parts")
+		}
+	}
+	late(30_003)
+	if n := claims(false, 10); n != 1 {
+		t.Errorf("the late message was found by claim %d, with nothing else below the mark", n)
+	}
+}
+
+// D-669: with more entries of settled messages than a call reads, each lease that expired is found by one of
+// the next calls, and by the first that is to leave none.
+func TestReapReadsEveryBlock(t *testing.T) {
+	h := newHeld(t)
+	expire := func(lo string) {
+		t.Helper()
+		h.exec(t, `INSERT INTO pawl.outbox_message (id, message_id, lane, topic, payload) VALUES (`+lo+`, gen_random_uuid(), 4828129222919567135, 't', '');
+			INSERT INTO pawl.outbox_claim (lo, n, lane, at, retry, owner, locked_until) VALUES (`+lo+`, 1, 4828129222919567135, now(), 0, $owner, now() - interval '1 s')`)
+	}
+	expire("0")
+	h.exec(t, `INSERT INTO pawl.outbox_claim (lo, n, lane, at, retry, owner, locked_until) SELECT i, 1, 4828129222919567135, now(), 0, $owner, now() FROM generate_series(1, $n) i; DELETE FROM pawl.outbox_claim WHERE lo > 0`)
+	expire("$n + 1")
+	reap := func(all bool) int64 {
+		t.Helper()
+		call := engine.Ask(op.OutboxReap{Most: 50, Keep: 5, All: all})
+		enginetest.Must(t, h.db.Do(t.Context(), call))
+		return call.N
+	}
+	if n, more, last := reap(false), reap(false), reap(false); n+more+last != 2 || max(n, more, last) != 1 {
+		t.Errorf("three calls reap %d, %d and %d of two", n, more, last)
+	}
+	expire("$n + 2")
+	expire("$n + 3")
+	if n := reap(true); n != 2 {
+		t.Errorf("a call that is to leave none reaps %d of two", n)
 	}
 }

@@ -247,13 +247,23 @@ var statistics = []struct{ name, known string }{
 const analyze = "ANALYZE pawl.outbox_message, pawl.outbox_ready, pawl.outbox_claim, pawl.outbox_done, pawl.outbox_exception, pawl.outbox_attempt, pawl.outbox_order, pawl.outbox_join, " +
 	"pawl.outbox_join_member, pawl.outbox_join_wait, pawl.outbox_join_result, pawl.outbox_lane, pawl.outbox_limit_claim, pawl.outbox_unique, pawl.timer, pawl.job_run, pawl.inbox"
 
+// keepStatistics keeps the server from renewing the planner's statistics of a schema, as it would during a test.
+func keepStatistics(t *testing.T, db dbtest.Database) {
+	t.Helper()
+	query := `DO $$DECLARE r regclass; BEGIN FOR r IN SELECT c.oid FROM pg_class c WHERE c.relkind = 'r' AND c.relnamespace = '$schema'::regnamespace LOOP
+		EXECUTE format('ALTER TABLE %s SET (autovacuum_enabled = off)', r); END LOOP; END$$`
+	_, err := db.SQL.ExecContext(t.Context(), strings.ReplaceAll(query, "$schema", schemaOf(db)))
+	enginetest.Must(t, err)
+}
+
+func schemaOf(db dbtest.Database) string { return strings.Trim(db.Table(""), `".`) }
+
 // D-405: one value on five times as many rows, up to 50 000 with PAWL_LONG, costs no routine more than its share,
 // whether the planner knows nothing of the tables, knows them as empty, tiny, huge, or as they are.
 func TestOneHotValue(t *testing.T) {
 	db := dbtest.OpenPostgres(t)
+	keepStatistics(t, db)
 	h := newHeat(t, db)
-	h.exec(t, `DO $$DECLARE r regclass; BEGIN FOR r IN SELECT c.oid FROM pg_class c WHERE c.relkind = 'r' AND c.relnamespace = '$schema'::regnamespace LOOP
-		EXECUTE format('ALTER TABLE %s SET (autovacuum_enabled = off)', r); END LOOP; END$$`)
 	few, many := 500, 2_500
 	if os.Getenv("PAWL_LONG") != "" {
 		few, many = 10_000, 50_000

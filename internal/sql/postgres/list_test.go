@@ -117,6 +117,7 @@ func TestListsReadBoundedRows(t *testing.T) {
 	db := dbtest.OpenPostgres(t)
 	pg := db.DB.(*postgres.DB)
 	const n, look = 30_000, 500
+	keepStatistics(t, db)
 	tables := fill(t, db, n)
 	check := func(when string) {
 		t.Helper()
@@ -131,7 +132,7 @@ func TestListsReadBoundedRows(t *testing.T) {
 	check("without statistics")
 	for _, known := range statistics {
 		if known.known != "" && known.known != analyze {
-			_, err := db.SQL.ExecContext(t.Context(), strings.ReplaceAll(known.known, "$schema", strings.Trim(db.Table(""), `".`)))
+			_, err := db.SQL.ExecContext(t.Context(), strings.ReplaceAll(known.known, "$schema", schemaOf(db)))
 			enginetest.Must(t, err)
 			check("statistics " + known.name)
 		}

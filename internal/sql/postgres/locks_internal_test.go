@@ -18,7 +18,7 @@ var locking = []struct{ what, by string }{
 	{"enqueue ids of the caller", "outbox_enqueue_once"},
 	{"enqueue with a unique key", "outbox_enqueue_keyed"},
 	{"hand over to an idle worker", "outbox/enqueue_claimed.sql"},
-	{"claim", "outbox_claim_queue"},
+	{"claim", "outbox_claim_ranges"},
 	{"claim suspects", "outbox_claim_queue_suspects"},
 	{"claim while there are limits", "outbox_claim_within_limits"},
 	{"ack", "outbox_ack_runs"},

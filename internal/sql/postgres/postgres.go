@@ -71,6 +71,7 @@ type DB struct {
 	ids      engine.Blocks
 	notifier engine.Notifier
 	tuners   sync.Map // queue → *tuner
+	reaps    atomic.Int64
 	listen   *listener
 	closed   atomic.Bool
 	encoding atomic.Value // of the database: a string; not set before the first connection

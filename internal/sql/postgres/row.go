@@ -39,3 +39,13 @@ func (r *row) Scan(dest ...any) error {
 	}
 	return faults
 }
+
+// scanLast copies the last columns into dest.
+func (r *row) scanLast(dest ...any) (err error) {
+	fields, values := r.rows.FieldDescriptions(), r.rows.RawValues()
+	for i, d := range dest {
+		k := len(values) - len(dest) + i
+		err = errors.Join(err, r.rows.Conn().TypeMap().Scan(fields[k].DataTypeOID, fields[k].Format, values[k], d))
+	}
+	return err
+}

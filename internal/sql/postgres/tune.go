@@ -10,37 +10,32 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
-// A claim uses two values that the last claim measured: how long runs are at the moment, and
-// where the live part of the index begins, the mark. A claim that is not full also reads what
-// is below the mark, in the same statement (see outbox_claim_queue), so nothing is missed; but
-// a full one may leave older messages below it: with a due time in the past, released,
-// committed late. Therefore only claims of the worker loop, which claims again at once, start
-// at the mark, and not all of them do.
+// A claim uses what the last claims of the queue measured: how long runs are at the moment, and where
+// the live part of the index begins, the mark. Below the mark lie the entries of what was claimed,
+// until a vacuum removes them, which it cannot while an old snapshot is open. Messages become ready there,
+// too: with a due time in the past, released, committed late. Therefore only claims of the worker loop,
+// which claims again at once, start at the mark. One that is not full also reads what is below the
+// mark, in the same statement (see outbox_claim_ranges): all of it, as long as that is little, and
+// otherwise a part (see sweep). So that full ones leave nothing for long, one a second reads that first.
 const (
 	// markMargin keeps runs that commit a little late above the mark.
 	markMargin = 2 * time.Second
-	// Claims from the beginning take at most one part in fullShare of a loop's time, but
-	// there is one every markEvery, the loop's poll interval.
-	fullShare = 10
-	markEvery = time.Second
+	// Where the part below is large, so is the margin, with 800 entries at 400 messages a second: most
+	// claims read what is near the mark, and one every nearEvery all of the margin.
+	nearMargin = 200 * time.Millisecond
+	nearEvery  = 50 * time.Millisecond
+	// belowEvery is the loop's poll interval.
+	belowEvery = time.Second
 )
 
 // tuner keeps what the last claims of one queue measured.
 type tuner struct {
-	mu       sync.Mutex
-	perRow   float64   // messages per ready row
-	mark     time.Time // zero: no mark
-	nextFull time.Time // when a loop's claim is to start at the beginning again
-}
-
-// claimParams are a claim's parameters that the engine adds.
-type claimParams struct {
-	Queue string
-	Owner [16]byte
-	Lease time.Duration
-	Most  int
-	Rows  int                // how many ready rows to read first
-	From  pgtype.Timestamptz // where to start
+	mu        sync.Mutex
+	perRow    float64   // messages per ready row
+	mark      time.Time // zero: no mark
+	nextBelow time.Time // when a claim is to read what is below the mark first
+	nextNear  time.Time // when one is to read all of the margin
+	below     sweep     // of what is below the mark
 }
 
 type tunedRow struct {
@@ -49,25 +44,37 @@ type tunedRow struct {
 	Length int
 }
 
+// outboxClaim is op.OutboxClaim with what the last ones measured.
 type outboxClaim struct {
 	engine.Rows[tunedRow]
-	claimParams
-	Wait  *time.Duration
-	Apart *string
+	Queue    string
+	Owner    [16]byte
+	Lease    time.Duration
+	Most     int
+	First    int                  // how many ready rows to read first
+	From, To []pgtype.Timestamptz // the ranges to read, one after the other
+	Wait     *time.Duration
+	Apart    *string
 }
 
-type outboxClaimAny struct {
-	engine.Rows[tunedRow]
-	claimParams
+// outboxNextDueFrom is op.OutboxNextDue of what is not below the mark, if there is much.
+type outboxNextDueFrom struct {
+	engine.Rows[op.Wait]
+	Queue string
+	From  pgtype.Timestamptz
+}
+
+// outboxReapPart is op.OutboxReap of a part of the table.
+type outboxReapPart struct {
+	engine.Number `call:"outbox_reap_runs"`
+	Most, Keep    int
+	Turn          *int64 // nil: of all
 }
 
 // tuned reports whether the engine adds parameters to an operation.
 func tuned(o engine.Operation) bool {
-	switch o.(type) {
-	case op.OutboxClaim, op.OutboxClaimAny:
-		return true
-	}
-	return false
+	_, claims := o.(op.OutboxClaim)
+	return claims
 }
 
 // tune adds the engine's own parameters to an operation and reads its own columns of the
@@ -79,76 +86,136 @@ func (db *DB) tune(c *engine.Call) (o engine.Operation, each func(engine.Row) er
 	}
 	switch o := c.Operation.(type) {
 	case op.OutboxClaim:
-		p, each, finish := db.claiming(c, claimParams{Queue: o.Queue, Owner: o.Owner, Lease: o.Lease, Most: o.Most}, !o.Freed)
-		return outboxClaim{claimParams: p, Wait: o.Wait, Apart: o.Apart}, each, finish
-	case op.OutboxClaimAny:
-		p, each, finish := db.claiming(c, claimParams{Queue: o.Queue, Owner: o.Owner, Lease: o.Lease, Most: o.Most}, false)
-		return outboxClaimAny{claimParams: p}, each, finish
+		t := db.tunerOf(o.Queue)
+		seen := &claimed{began: time.Now(), byLoop: !o.Freed, all: o.All}
+		rows, ranges := t.hint(o.Most, seen)
+		claim := outboxClaim{Queue: o.Queue, Owner: o.Owner, Lease: o.Lease, Most: o.Most, First: rows, From: bounds(ranges, 0), To: bounds(ranges, 1), Wait: o.Wait, Apart: o.Apart}
+		return claim, seen.each(c), func() { t.learn(o.Most, seen, time.Now()) }
+	case op.OutboxNextDue:
+		return outboxNextDueFrom{Queue: o.Queue, From: db.tunerOf(o.Queue).live()}, c.Each, nil
+	case op.OutboxReap:
+		reap := outboxReapPart{Most: o.Most, Keep: o.Keep}
+		if turn := db.reaps.Add(1); !o.All {
+			reap.Turn = &turn
+		}
+		return reap, c.Each, nil
 	}
 	return single(c.Operation), c.Each, nil
 }
 
-// claiming tunes a claim. loops means that it is a worker loop's, for which nothing older has
-// become ready.
-func (db *DB) claiming(c *engine.Call, p claimParams, loops bool) (claimParams, func(engine.Row) error, func()) {
-	stored, ok := db.tuners.Load(p.Queue)
+func (db *DB) tunerOf(queue string) *tuner {
+	stored, ok := db.tuners.Load(queue)
 	if !ok {
-		stored, _ = db.tuners.LoadOrStore(p.Queue, &tuner{perRow: 1})
+		stored, _ = db.tuners.LoadOrStore(queue, &tuner{perRow: 1})
 	}
-	t := stored.(*tuner)
-	seen := &claimed{began: time.Now(), byLoop: loops}
-	p.Rows, p.From = t.hint(p.Most, seen)
-	each := func(r engine.Row) error {
-		seen.row = r
-		seen.n++
-		return c.Each(seen)
-	}
-	return p, each, func() { t.learn(p.Most, seen, time.Now()) }
+	return stored.(*tuner)
 }
 
-// hint returns how many ready rows to read first and where to start.
-func (t *tuner) hint(want int, c *claimed) (rows int, from pgtype.Timestamptz) {
+var beginning = pgtype.Timestamptz{InfinityModifier: pgtype.NegativeInfinity, Valid: true}
+
+// bounds returns the lower (0) or upper (1) ends of ranges, in microseconds.
+func bounds(ranges [][2]int64, end int) []pgtype.Timestamptz {
+	times := make([]pgtype.Timestamptz, len(ranges))
+	for i, r := range ranges {
+		switch r[end] {
+		case bottom:
+			times[i] = beginning
+		case top: // null: now, by the server's clock
+		default:
+			times[i] = pgtype.Timestamptz{Time: time.UnixMicro(r[end]), Valid: true}
+		}
+	}
+	return times
+}
+
+// hint returns how many ready rows to read first, and which ranges of due times.
+func (t *tuner) hint(want int, c *claimed) (rows int, ranges [][2]int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	rows = int(float64(want)/t.perRow) + 1
-	if c.byLoop && !t.mark.IsZero() && c.began.Before(t.nextFull) {
-		return rows, pgtype.Timestamptz{Time: t.mark.Add(-markMargin), Valid: true}
+	c.low = bottom
+	if !c.byLoop || t.mark.IsZero() {
+		return rows, [][2]int64{{bottom, top}}
 	}
-	c.full = true
-	if c.byLoop {
-		t.nextFull = c.began.Add(markEvery)
+	c.from = t.mark.Add(-markMargin)
+	fresh, below := [2]int64{c.from.UnixMicro(), top}, [2]int64{bottom, c.from.UnixMicro()}
+	if !c.all {
+		below[0], below[1] = t.below.part(below[1])
+		c.low = below[0]
 	}
-	return rows, pgtype.Timestamptz{InfinityModifier: pgtype.NegativeInfinity, Valid: true}
+	if t.below.width > 0 && c.began.Before(t.nextNear) && !c.all {
+		fresh[0] = t.mark.Add(-nearMargin).UnixMicro()
+	} else {
+		t.nextNear = c.began.Add(nearEvery)
+	}
+	if c.began.Before(t.nextBelow) {
+		return rows, [][2]int64{fresh, below}
+	}
+	t.nextBelow = c.began.Add(belowEvery)
+	c.first = true
+	return rows, [][2]int64{below, fresh}
 }
 
-func (t *tuner) learn(want int, seen *claimed, now time.Time) {
+func (t *tuner) learn(want int, c *claimed, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if seen.byLoop && seen.full {
-		t.nextFull = now.Add(min(fullShare*now.Sub(seen.began), markEvery))
+	whole := c.from.IsZero()
+	if c.reported && c.byLoop && !c.all && (c.n < want || whole || c.first && !c.oldest.Before(c.from)) {
+		t.below.learn(c.low, c.read-c.n, now)
 	}
-	if seen.n < want {
+	switch {
+	case c.n < want && t.below.width > 0 && c.reported:
+		t.mark = c.at.Time // the claim has read what was above
+	case c.n < want:
 		t.mark = time.Time{} // nothing is left: start at the beginning next time
-	} else if seen.full || seen.oldest.After(t.mark) {
-		t.mark = seen.oldest
+	case whole || c.oldest.After(t.mark):
+		t.mark = c.oldest
 	}
-	if seen.n > 0 && seen.length > 0 {
-		t.perRow = max(1, (t.perRow+float64(seen.length))/2)
+	if c.n > 0 && c.length > 0 {
+		t.perRow = max(1, (t.perRow+float64(c.length))/2)
 	}
+}
+
+// live returns where to look for what is due next.
+func (t *tuner) live() pgtype.Timestamptz {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.below.width == 0 || t.mark.IsZero() {
+		return beginning
+	}
+	return pgtype.Timestamptz{Time: t.mark.Add(-markMargin), Valid: true}
 }
 
 // claimed is a claim, and each row of it in turn; it keeps the two columns that are the
 // engine's.
 type claimed struct {
-	began  time.Time
-	byLoop bool // it is a worker loop's, which claims again at once
-	full   bool // it did not start at the mark
-	row    engine.Row
-	n      int
-	oldest time.Time
-	length int                // how long the ready rows were that this claim used, on average
-	at     pgtype.Timestamptz // it may be infinite
-	dest   []any
+	began    time.Time
+	byLoop   bool      // it is a worker loop's, which claims again at once
+	all      bool      // if it is not full it has read everything
+	first    bool      // what is below the mark
+	from     time.Time // where it starts to read what is not below the mark; zero: it reads all
+	low      int64     // where it ends to read what is
+	row      engine.Row
+	n        int
+	oldest   time.Time
+	length   int                // how long the ready rows were that this claim used, on average
+	at       pgtype.Timestamptz // it may be infinite
+	dest     []any
+	reported bool
+	read     int // entries of the ranges below the mark
+}
+
+// each passes rows on but for the report, the last one, which has no message.
+func (c *claimed) each(call *engine.Call) func(engine.Row) error {
+	return func(r engine.Row) error {
+		if r, ok := r.(*row); ok && r.rows.RawValues()[0] == nil {
+			c.reported = true
+			return r.scanLast(&c.at, &c.read)
+		}
+		c.row = r
+		c.n++
+		return call.Each(c)
+	}
 }
 
 // Scan fills dest with the columns of the operation.

@@ -1,22 +1,25 @@
 -- claim_regular(lanes)
 -- The claim of regular messages from {lanes} (id, priority), in a routine: as many as are due, at most
 -- p_n. A destructive read of ready in key order, which skips locked rows. p_rows: how many ready rows
--- will probably be enough. p_from: where the live part of the index begins; every claim would read the
--- deleted entries before it while an old snapshot is open. What is before it is read last, if there is
--- room for more: a claim that is not full has read everything, suspects excepted. p_wait: the lane
--- whose oldest message has been due for longer goes first; null: priority alone decides. The result is
+-- will probably be enough. p_from and p_to: the ranges of due times that are read, one after the other
+-- while there is room for more; null: all of them. If the first has an end, lane by lane. A claim would read all deleted entries of the index
+-- while an old snapshot is open: see tune.go. v_read counts the entries of those ranges that have two
+-- ends, or none. p_wait: the lane whose oldest message has been due for longer goes first, if a
+-- range has no beginning; null: priority alone decides. The result is
 -- in order of priority, time and id; runs are sorted, not their messages, whose index has them in
 -- order: sorting 500 of 200 bytes took a sixth of the routine's time. The routine's settings pin the
 -- plan: statistics of a queue's table are wrong most of the time.
-IF p_wait IS NOT NULL THEN
+IF p_wait IS NOT NULL AND '-infinity' = ANY (coalesce(p_from, '{-infinity}')) THEN
   SELECT l.id INTO v_late FROM {lanes} l,
     LATERAL (SELECT r.at FROM pawl.outbox_ready r WHERE r.lane = l.id AND r.at < v_now - p_wait AND r.suspect = 0 ORDER BY r.at, r.lo LIMIT 1) head
    ORDER BY head.at, l.priority LIMIT 1;
 END IF;
 FOR v_lane IN
-  SELECT l.id, l.priority, part.low, part.high
-    FROM (VALUES (0, '-infinity', v_now), (1, p_from, v_now), (2, '-infinity', least(p_from, v_now))) part(nr, low, high), {lanes} l
-   WHERE part.low < part.high AND (part.nr > 0 OR l.id = v_late) ORDER BY part.nr, l.priority LOOP
+  SELECT l.id, l.priority, part.low, least(part.high, v_now) AS high, part.high IS NOT NULL OR part.low = '-infinity' AS counts
+    FROM (SELECT 0 AS nr, timestamptz '-infinity' AS low, v_now AS high
+          UNION ALL SELECT u.nr, u.low, u.high FROM unnest(coalesce(p_from, '{-infinity}'), p_to) WITH ORDINALITY u(low, high, nr)) part, {lanes} l
+   WHERE part.low <= v_now AND (part.nr > 0 OR l.id = v_late) ORDER BY part.nr > 0, CASE WHEN p_to[1] IS NULL THEN part.nr END, l.priority, part.nr LOOP
+  v_read := v_read - CASE WHEN v_lane.counts THEN pg_stat_get_xact_tuples_returned('pawl.outbox_ready_pkey'::regclass) ELSE 0 END;
   v_take := greatest(1, least(p_rows, v_need));
   LOOP
     RETURN QUERY
@@ -53,5 +56,6 @@ FOR v_lane IN
     EXIT WHEN v_got = 0 OR v_need <= 0;
     v_take := least(v_need, v_need::bigint * v_take / v_got + 1);
   END LOOP;
+  v_read := v_read + CASE WHEN v_lane.counts THEN pg_stat_get_xact_tuples_returned('pawl.outbox_ready_pkey'::regclass) ELSE 0 END;
   EXIT WHEN v_need <= 0;
 END LOOP;

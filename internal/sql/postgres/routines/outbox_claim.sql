@@ -12,11 +12,11 @@ DECLARE
   k      integer[];
 BEGIN
   PERFORM pawl.check_claim(owner_token, lease_seconds, batch_size, queue);
-  PERFORM pawl.outbox_reap_runs(100);
+  PERFORM pawl.outbox_reap_runs(100, p_turn => (random() * 1000000)::bigint);
   IF EXISTS (SELECT FROM pawl.outbox_pause p WHERE p.kind = 'queue' AND p.name = queue) THEN
     RETURN;
   END IF;
-  FOR c IN SELECT * FROM pawl.outbox_claim_any(queue, owner_token, make_interval(secs => lease_seconds), least(batch_size, 1000), least(batch_size, 1000), '-infinity') LOOP
+  FOR c IN SELECT * FROM pawl.outbox_claim_any(queue, owner_token, make_interval(secs => lease_seconds), least(batch_size, 1000), 10, '-infinity') LOOP
     IF c.headers LIKE '%"pawl-expires"%' AND pawl.outbox_expiry(c.headers) <= clock_timestamp() THEN -- after the claim, which takes time
       v_late := array_append(v_late, c.id);
       CONTINUE;

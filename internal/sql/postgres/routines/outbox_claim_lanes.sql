@@ -1,6 +1,6 @@
 -- Claim up to p_n messages of these lanes, without regard to limits: p_what is 'regular', see the macro
 -- claim_regular, or 'suspects', see claim_suspects, which has no use for the parameters behind p_n.
-CREATE OR REPLACE FUNCTION pawl.outbox_claim_lanes(p_what text, p_lanes bigint[], p_owner uuid, p_lease interval, p_n integer, p_rows integer, p_from timestamptz, p_wait interval)
+CREATE OR REPLACE FUNCTION pawl.outbox_claim_lanes(p_what text, p_lanes bigint[], p_owner uuid, p_lease interval, p_n integer, p_rows integer, p_from timestamptz[], p_to timestamptz[], p_wait interval)
 RETURNS TABLE (pawl.message_columns(),
                retry integer, priority smallint, locked_until timestamptz, at timestamptz, length integer)
 LANGUAGE plpgsql VOLATILE
@@ -13,6 +13,7 @@ DECLARE
   v_take integer;
   v_lane record;
   v_late bigint;
+  v_read bigint := 0;
 BEGIN
   IF p_what = 'suspects' THEN
   pawl.claim_suspects((SELECT x.id, x.priority FROM pawl.outbox_lane x WHERE x.id = ANY (p_lanes)))

@@ -3,7 +3,7 @@
 -- they are moved to the lanes of their limits, so that those behind them come through. The parameters
 -- are those of outbox_claim_within_limits; p_n is within the queue's limit, and p_held says whether
 -- limits of topics are locked already.
-CREATE OR REPLACE FUNCTION pawl.outbox_claim_open(p_what text, p_held boolean, p_queue text, p_owner uuid, p_lease interval, p_n integer, p_rows integer, p_from timestamptz, p_wait interval, p_apart text)
+CREATE OR REPLACE FUNCTION pawl.outbox_claim_open(p_what text, p_held boolean, p_queue text, p_owner uuid, p_lease interval, p_n integer, p_rows integer, p_from timestamptz[], p_to timestamptz[], p_wait interval, p_apart text)
 RETURNS TABLE (pawl.message_columns(),
                retry integer, priority smallint, locked_until timestamptz, at timestamptz, length integer)
 LANGUAGE plpgsql VOLATILE
@@ -24,7 +24,7 @@ BEGIN
            array_agg(c.limited) AS away, max(c.locked_until) AS until, max(c.length) AS length, count(*) AS n
       INTO v_c
       FROM (SELECT r.id, r.topic, r.retry, r.priority, r.locked_until, r.at, r.length, r.topic = ANY (v_topics) OR EXISTS (SELECT FROM unnest(v_patterns) p WHERE pawl.falls_under(p, r.topic)) AS limited
-              FROM pawl.outbox_claim_lanes(p_what, ARRAY(SELECT l.id FROM pawl.outbox_lane l WHERE l.queue = p_queue AND l.kind = 0), p_owner, p_lease, v_need, p_rows, p_from, p_wait) r) c;
+              FROM pawl.outbox_claim_lanes(p_what, ARRAY(SELECT l.id FROM pawl.outbox_lane l WHERE l.queue = p_queue AND l.kind = 0), p_owner, p_lease, v_need, p_rows, p_from, p_to, p_wait) r) c;
     IF p_what = 'regular' AND true = ANY (v_c.away) THEN
       v_c.away := pawl.outbox_limit_grant(p_queue, p_held, p_apart, v_c.topics, v_c.away, v_c.priorities, v_c.ids);
     END IF;

@@ -10,7 +10,7 @@ DECLARE
   v_lane record;
 BEGIN
   IF (SELECT pawl.limited(l) FROM pawl.outbox_lane l WHERE l.queue = p_queue) THEN
-    RETURN QUERY SELECT * FROM pawl.outbox_claim_within_limits('suspects', p_queue, p_owner, p_lease, p_n, p_n, '-infinity', NULL, NULL);
+    RETURN QUERY SELECT * FROM pawl.outbox_claim_within_limits('suspects', p_queue, p_owner, p_lease, p_n, p_n, NULL, NULL, NULL, NULL);
     RETURN;
   END IF;
   pawl.claim_suspects((SELECT x.id, x.priority FROM pawl.outbox_lane x WHERE x.queue = p_queue AND x.kind = 0))

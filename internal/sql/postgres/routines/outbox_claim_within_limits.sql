@@ -4,7 +4,7 @@
 -- left. Neither keeps the other from being claimed, unless its priority does. The lane whose oldest
 -- message comes first goes first, also among queues that share a topic's limit: see outbox_limit_yield.
 -- Suspects are those of one lane, and go by priority alone.
-CREATE OR REPLACE FUNCTION pawl.outbox_claim_within_limits(p_what text, p_queue text, p_owner uuid, p_lease interval, p_n integer, p_rows integer, p_from timestamptz, p_wait interval, p_apart text)
+CREATE OR REPLACE FUNCTION pawl.outbox_claim_within_limits(p_what text, p_queue text, p_owner uuid, p_lease interval, p_n integer, p_rows integer, p_from timestamptz[], p_to timestamptz[], p_wait interval, p_apart text)
 RETURNS TABLE (pawl.message_columns(),
                retry integer, priority smallint, locked_until timestamptz, at timestamptz, length integer)
 LANGUAGE plpgsql VOLATILE
@@ -32,7 +32,7 @@ BEGIN
   FOREACH v_part IN ARRAY ARRAY['first', 'open', 'rest'] LOOP
     EXIT WHEN v_room <= 0;
     IF v_part = 'open' THEN
-      RETURN QUERY SELECT * FROM pawl.outbox_claim_open(p_what, v_held, p_queue, p_owner, p_lease, v_room, p_rows, p_from, p_wait, p_apart);
+      RETURN QUERY SELECT * FROM pawl.outbox_claim_open(p_what, v_held, p_queue, p_owner, p_lease, v_room, p_rows, p_from, p_to, p_wait, p_apart);
       GET DIAGNOSTICS v_n = ROW_COUNT;
       EXIT WHEN v_n > 0 AND p_what = 'suspects';
       v_room := v_room - v_n;
@@ -54,7 +54,7 @@ BEGIN
       v_n := pawl.outbox_limit_room('topic', v_lane.topic, v_left);
       CONTINUE WHEN v_n <= 0;
       RETURN QUERY
-      WITH c AS MATERIALIZED (SELECT r.* FROM pawl.outbox_claim_lanes(p_what, ARRAY[v_lane.id], p_owner, p_lease, v_n, v_n, '-infinity', NULL) r),
+      WITH c AS MATERIALIZED (SELECT r.* FROM pawl.outbox_claim_lanes(p_what, ARRAY[v_lane.id], p_owner, p_lease, v_n, v_n, NULL, NULL, NULL) r),
       used AS MATERIALIZED (
         SELECT pawl.outbox_limit_use('topic', v_lane.topic, array_agg(c.id)), pawl.outbox_limit_use('queue', p_queue, array_agg(c.id)) FROM c)
       SELECT pawl.message(c), c.retry, c.priority, c.locked_until, '-infinity'::timestamptz, 0 FROM used, c;

@@ -2,17 +2,23 @@
 -- have ended the worker's process, so they are suspects: see outbox_claim_queue_suspects. Only one
 -- that was claimed alone as a suspect has failed an attempt (D-12). Ids whose messages were deleted
 -- from the table by hand are left out: nobody settles them, and they would be claimed again and again.
-CREATE OR REPLACE FUNCTION pawl.outbox_reap_runs(p_runs integer, p_keep integer DEFAULT 5) RETURNS bigint LANGUAGE plpgsql VOLATILE
+-- p_turn: which 256 blocks of the table are read, and then again from the first; null: all. It is larger while
+-- an old snapshot is open, and to read the entries of all that was settled since took a second a call.
+CREATE OR REPLACE FUNCTION pawl.outbox_reap_runs(p_runs integer, p_keep integer DEFAULT 5, p_turn bigint DEFAULT NULL) RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
 DECLARE
   v_now      timestamptz := clock_timestamp();
   v_got      bigint;
   v_ids      bigint[];
   v_attempts integer[];
+  v_blocks   bigint := greatest(1, pg_relation_size('pawl.outbox_claim') / current_setting('block_size')::bigint);
+  v_first    bigint := coalesce(p_turn * 256 % (v_blocks + 255 - (v_blocks + 255) % 256), 0);
+  v_begin    tid := format('(%s,0)', v_first)::tid;
+  v_end      tid := format('(%s,0)', CASE WHEN p_turn IS NULL THEN 4294967295 ELSE v_first + 256 END)::tid;
 BEGIN
   WITH t AS (
     DELETE FROM pawl.outbox_claim c WHERE c.ctid = ANY (ARRAY(
-      SELECT x.ctid FROM pawl.outbox_claim x WHERE x.locked_until < v_now ORDER BY x.lo LIMIT p_runs FOR UPDATE SKIP LOCKED))
+      SELECT x.ctid FROM pawl.outbox_claim x WHERE x.ctid >= v_begin AND x.ctid < v_end AND x.locked_until < v_now LIMIT p_runs FOR UPDATE SKIP LOCKED))
     RETURNING c.lo, c.n, c.lane, c.retry, c.suspect),
   k AS MATERIALIZED (
     SELECT i.lo, i.n, t.lane, t.retry, t.suspect

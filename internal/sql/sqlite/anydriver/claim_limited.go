@@ -226,7 +226,7 @@ func (l *limitedClaim) claimOthers(lane *queueLane) error {
 		if err != nil || len(runs) == 0 {
 			return err
 		}
-		kept, err := l.divert(lane, runs, func(topic string, message run) (bool, error) { return l.granted(lane, topic, message) })
+		kept, err := l.divert(lane, runs, true)
 		if err != nil {
 			return err
 		}
@@ -282,12 +282,9 @@ func (l *limitedClaim) useGrants() error {
 	return nil
 }
 
-// notGranted has all messages of topics with limits moved.
-func notGranted(string, run) (bool, error) { return false, nil }
-
-// divert moves messages of topics with limits that are not granted to the lanes of these limits, as
-// runs that are as long as can be, and returns the others.
-func (l *limitedClaim) divert(lane *queueLane, runs []run, granted func(topic string, message run) (bool, error)) (kept []run, err error) {
+// divert moves messages of topics with limits to the lanes of these limits, as runs that are as long as can
+// be, and returns the others. With grant those stay that a limit grants.
+func (l *limitedClaim) divert(lane *queueLane, runs []run, grant bool) (kept []run, err error) {
 	if l.moved.none() {
 		return runs, nil
 	}
@@ -301,8 +298,8 @@ func (l *limitedClaim) divert(lane *queueLane, runs []run, granted func(topic st
 			one := r
 			one.Lo, one.N = m.ID, 1
 			keep := !l.moved.has(m.Topic)
-			if !keep {
-				if keep, err = granted(m.Topic, one); err != nil {
+			if !keep && grant {
+				if keep, err = l.granted(lane, m.Topic, one); err != nil {
 					return nil, err
 				}
 			}
@@ -373,7 +370,7 @@ func (l *limitedClaim) suspects(lane *queueLane, limit *limitOf, most int64) (in
 			return 0, err
 		}
 		if lane.Kind == int64(engine.Claimable) {
-			if picked, err = l.divert(lane, picked, notGranted); err != nil {
+			if picked, err = l.divert(lane, picked, false); err != nil {
 				return 0, err
 			}
 		}

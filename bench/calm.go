@@ -1,0 +1,58 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/bravellian/pawl/bench/internal/peers"
+)
+
+// Scenario calm: G at a higher rate and for longer, beside a transaction that keeps its snapshot. E
+// keeps the worker busy, whose claims are full; here almost none is.
+
+const (
+	calmPerSecond = 400
+	// calmSeconds are those of a repetition with -n 60000. An hour is -n 900000.
+	calmSeconds = 240
+	// calmPart is which part of the messages is compared: the first and the last.
+	calmPart = 5
+)
+
+func calms(n int) []scenario {
+	title := fmt.Sprintf("%d messages a second, one by one, beside a transaction with a snapshot from before: the first fifth beside the last", calmPerSecond)
+	count := max(calmPart*calmPerSecond, n*calmPerSecond/60_000*calmSeconds)
+	systems := []system{
+		{"pawl beside it", count, beforeSnapshot(calm(pawlPostgres))},
+		{"pawl alone", count, calm(pawlPostgres)},
+	}
+	for _, p := range peers.Postgres() {
+		if p.Name == "River tuned" || p.Name == "status column" {
+			systems = append(systems, system{p.Name + " beside it", count, beforeSnapshot(calm(openPeer(p)))})
+		}
+	}
+	return []scenario{{"calm", "postgres", title, []string{colLast50, colLast99}, systems}}
+}
+
+func calm(open queueOpener) measurement {
+	return pickupFrom(open, nil, calmPerSecond, func(r *run, times []moments) error {
+		part := len(times) / calmPart
+		if err := r.latencies(times[:part], colCommit, colP50); err != nil {
+			return err
+		}
+		whole, err := untilBegun(times[len(times)-part:])
+		if err == nil {
+			r.figures[colLast50], r.figures[colLast99] = quantile(whole, 0.5), quantile(whole, 0.99)
+		}
+		return err
+	})
+}
+
+// untilBegun is how long after the call of Enqueue handlers began, in milliseconds.
+func untilBegun(times []moments) (all []float64, err error) {
+	for i, t := range times {
+		if t.started.IsZero() {
+			return nil, fmt.Errorf("message %d of %d was not handled", i, len(times))
+		}
+		all = append(all, milliseconds(t.started.Sub(t.called)))
+	}
+	return all, nil
+}

@@ -1,0 +1,34 @@
+-- Claim up to p_n due messages of a queue, but for suspects: see the macro claim_regular. Messages with
+-- ordering keys are put in order before. While there are limits, or with a topic p_apart, which is
+-- treated as one with a limit so that others are found behind it, outbox_claim_within_limits does it.
+-- Without limits the last row has no message: at is when the claim began, length how many entries were
+-- counted (v_read).
+CREATE OR REPLACE FUNCTION pawl.outbox_claim_ranges(p_queue text, p_owner uuid, p_lease interval, p_n integer, p_rows integer, p_from timestamptz[], p_to timestamptz[], p_wait interval, p_apart text)
+RETURNS TABLE (pawl.message_columns(),
+               retry integer, priority smallint, locked_until timestamptz, at timestamptz, length integer)
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
+#variable_conflict use_column
+DECLARE
+  v_now  timestamptz := clock_timestamp();
+  v_need integer := p_n;
+  v_got  integer;
+  v_take integer;
+  v_lane record;
+  v_late bigint;
+  v_read bigint := 0;
+  v_ordered boolean;
+  v_limited boolean;
+BEGIN
+  SELECT bool_or(l.kind = 1), p_apart IS NOT NULL OR pawl.limited(l) INTO v_ordered, v_limited FROM pawl.outbox_lane l WHERE l.queue = p_queue;
+  IF v_limited THEN
+    RETURN QUERY SELECT * FROM pawl.outbox_claim_within_limits('regular', p_queue, p_owner, p_lease, p_n, p_rows, p_from, p_to, p_wait, p_apart);
+    RETURN;
+  END IF;
+  IF v_ordered THEN
+    PERFORM pawl.outbox_sequence(p_queue, p_n);
+  END IF;
+  pawl.claim_regular((SELECT x.id, x.priority FROM pawl.outbox_lane x WHERE x.queue = p_queue AND x.kind = 0))
+  at := v_now; length := least(v_read, 2147483647);
+  RETURN NEXT;
+END $f$;
