@@ -21,8 +21,7 @@
     index.addAll(parts);
 
     function weight(url) {
-      const folders = Object.keys(rules.weights).filter(begin => url.startsWith(begin));
-      return folders.length === 0 ? 1 : rules.weights[folders.sort((a, b) => b.length - a.length)[0]];
+      return rules.weights[Object.keys(rules.weights).find(begin => url.startsWith(begin))] ?? 1;
     }
 
     // synonyms has for each phrase, stemmed, the others of its groups.
@@ -59,8 +58,9 @@
       return best;
     }
 
-    // A part that has all concepts stands above those that have some, unless it has them in passing
-    // and they are what another is about. What is found nowhere may be spelt in another way.
+    // A part counts by its score and by the square of how many concepts it has: one with all of them
+    // comes before those with some, except where it only mentions what is the title of another.
+    // Only a concept that is found nowhere is looked for in other spellings.
     const nearly = { fuzzy: word => word.length > 4 ? 0.2 : false };
     return query => {
       const found = new Map();
