@@ -17,19 +17,13 @@
     Object.assign(s, { src: root + name, onload: done, onerror: () => failed(new Error(name)) });
     document.head.append(s);
   });
-  const load = () => loading ??= Promise.all([script("minisearch.js"), script("search-index.js")]).then(() => {
-    const index = new window.MiniSearch({
-      fields: ["h", "p", "t"], storeFields: ["u", "p", "h", "t"], idField: "u",
-      searchOptions: { prefix: true, combineWith: "AND", boost: { h: 4, p: 3 }, fuzzy: word => word.length > 4 ? 0.2 : false },
-    });
-    index.addAll(window.pawlIndex);
-    return index;
-  });
+  const load = () => loading ??= Promise.all(["minisearch.js", "search.js", "search-index.js"].map(script))
+    .then(() => window.pawlSearch(window.pawlIndex, window.pawlRules));
 
-  // excerpt returns the text around the first of the words, which are marked.
+  // excerpt returns the text around the first of the words that begin with a term; they are marked.
   function excerpt(text, terms) {
     const small = document.createElement("small");
-    const pattern = new RegExp("(" + terms.map(t => t.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|") + ")", "gi");
+    const pattern = new RegExp("(?<![\\p{L}\\p{N}])((?:" + terms.map(t => t.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|") + ")[\\p{L}\\p{N}]*)", "giu");
     const from = Math.max(0, text.search(pattern) - 60);
     const part = (from > 0 ? "…" : "") + text.slice(from, from + 180);
     part.split(pattern).forEach((piece, i) => {
@@ -78,8 +72,8 @@
       const text = words.value.trim();
       if (text.length < 2) return close();
       try {
-        const index = await load();
-        if (text === words.value.trim()) show(box, index.search(text));
+        const find = await load();
+        if (text === words.value.trim()) show(box, find(text));
       } catch (error) {
         box.textContent = "The search could not be loaded: " + error.message;
         box.hidden = false;

@@ -61,7 +61,12 @@ func TestListsAreParsed(t *testing.T) {
 // A module with a test that notices one mutant and misses the other.
 func TestSurvivorsFailTheRun(t *testing.T) {
 	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "docs"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for name, text := range map[string]string{
+		"docs/two.txt":   "2",
+		"two_test.go":    "package example\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestTwo(t *testing.T) {\n\tif text, _ := os.ReadFile(\"docs/two.txt\"); string(text) != \"2\" {\n\t\tt.Fail()\n\t}\n}\n",
 		"go.mod":         "module example\n\ngo 1.24\n",
 		"double.go":      "package example\n\nfunc Double(n int) int {\n\treturn 2 * n\n}\n",
 		"double_test.go": "package example\n\nimport \"testing\"\n\nfunc TestDouble(t *testing.T) {\n\tif Double(2) < 4 {\n\t\tt.Fail()\n\t}\n}\n",
@@ -81,6 +86,11 @@ func TestSurvivorsFailTheRun(t *testing.T) {
 	}
 	if !strings.Contains(out.String(), "killed    x.txt:3") || !strings.Contains(out.String(), "by TestDouble") || !strings.Contains(out.String(), "SURVIVED  x.txt:9") {
 		t.Error(out.String())
+	}
+	copied := mutant{position: "x.txt:20", file: "docs/two.txt", test: []string{".", "-run", "TestTwo"}, old: "2", new: "3"}
+	out.Reset()
+	if err := r.run(t.Context(), []mutant{copied}); err != nil || !strings.Contains(out.String(), "by TestTwo") {
+		t.Errorf("a file that the test reads: %v\n%s", err, &out)
 	}
 	mutants[1].new = "\treturn 2 * m"
 	out.Reset()

@@ -76,7 +76,7 @@ func (r *runner) unsound(ctx context.Context, mutants []mutant) map[string]strin
 	}
 	problems := make([]string, len(tests))
 	r.each(len(tests), func(i int) {
-		out, err := r.test(ctx, strings.Fields(tests[i]))
+		out, err := r.test(ctx, r.root, strings.Fields(tests[i]))
 		switch {
 		case err != nil:
 			problems[i] = fmt.Sprintf("none: without any mutant go test %s fails: %v\n%s", tests[i], err, tail(out))
@@ -114,11 +114,23 @@ func (r *runner) try(ctx context.Context, m mutant) verdict {
 		return verdict{by: err.Error()}
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	overlay, err := r.overlay(dir, m)
+	text, err := m.apply(r.root)
 	if err != nil {
 		return verdict{by: err.Error()}
 	}
-	out, err := r.test(ctx, m.test, "-overlay="+overlay)
+	var out string
+	if m.isBuilt() {
+		overlay, bad := r.overlay(dir, m, text)
+		if bad != nil {
+			return verdict{by: bad.Error()}
+		}
+		out, err = r.test(ctx, r.root, m.test, "-overlay="+overlay)
+	} else {
+		if bad := r.copyWith(dir, m, text); bad != nil {
+			return verdict{by: bad.Error()}
+		}
+		out, err = r.test(ctx, dir, m.test)
+	}
 	switch {
 	case err == nil:
 		return verdict{by: "survived"}
@@ -128,12 +140,38 @@ func (r *runner) try(ctx context.Context, m mutant) verdict {
 	return verdict{true, failed(out)}
 }
 
-// overlay writes the changed file and what go test reads it by.
-func (r *runner) overlay(dir string, m mutant) (string, error) {
-	text, err := m.apply(r.root)
+// isBuilt tells whether the compiler reads the file, and not a test when it runs, which sees no overlay.
+func (m mutant) isBuilt() bool {
+	return !strings.HasPrefix(m.file, "docs/") && !strings.HasPrefix(m.file, "site/") && !strings.HasSuffix(m.file, ".md")
+}
+
+// copyWith copies everything but the history into dir, with the changed file in its place.
+func (r *runner) copyWith(dir string, m mutant, text string) error {
+	entries, err := os.ReadDir(r.root)
 	if err != nil {
-		return "", err
+		return err
 	}
+	for _, e := range entries {
+		from, to := filepath.Join(r.root, e.Name()), filepath.Join(dir, e.Name())
+		switch {
+		case e.Name() == ".git":
+		case e.IsDir():
+			err = os.CopyFS(to, os.DirFS(from))
+		default:
+			var file []byte
+			if file, err = os.ReadFile(from); err == nil {
+				err = os.WriteFile(to, file, 0o600)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(filepath.Join(dir, m.file), []byte(text), 0o600)
+}
+
+// overlay writes the changed file and what go test reads it by.
+func (r *runner) overlay(dir string, m mutant, text string) (string, error) {
 	changed := filepath.Join(dir, filepath.Base(m.file))
 	if err := os.WriteFile(changed, []byte(text), 0o600); err != nil {
 		return "", err
@@ -152,11 +190,11 @@ func (r *runner) overlay(dir string, m mutant) (string, error) {
 
 // test runs a test. Flags are for all that is built: what the test itself builds as well, as those of the
 // examples do.
-func (r *runner) test(ctx context.Context, args []string, flags ...string) (string, error) {
+func (r *runner) test(ctx context.Context, dir string, args []string, flags ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, testLimit+time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-vet=off", "-count=1", "-failfast", "-timeout", testLimit.String()}, args...)...)
-	cmd.Dir = r.root
+	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOFLAGS="+strings.Join(append(strings.Fields(os.Getenv("GOFLAGS")), flags...), " "))
 	out, err := cmd.CombinedOutput()
 	return string(out), err
