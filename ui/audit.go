@@ -12,7 +12,7 @@ import (
 
 // auditTrail lists what operators did, newest first.
 func auditTrail(v *visit) (*screen, error) {
-	return listing(v, "Audit", v.filter(field{Name: "actor", Label: "Who"}, field{Name: "action", Label: "What"}), v.listAudit, func(s *store, list []audit.Entry) *table {
+	return listing(v, "Audit", v.filter(input{Name: "actor", Label: "Who"}, input{Name: "action", Label: "What"}), v.listAudit, func(s *store, list []audit.Entry) *table {
 		t := &table{Head: []string{"When", "Who", "What", "To what", "How many", "Why", ""}, None: "Nobody changed anything."}
 		for i := range list {
 			e := &list[i]

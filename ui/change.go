@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -24,7 +25,7 @@ const maxForm = 1 << 20
 func (s *server) act(w http.ResponseWriter, r *http.Request) {
 	v := s.visit(r)
 	name := r.PathValue("action")
-	do, known := changes()[name]
+	do, known := changes(v)[name]
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	switch err := r.ParseForm(); {
 	case !known:
@@ -49,8 +50,14 @@ func (s *server) act(w http.ResponseWriter, r *http.Request) {
 	}
 	s.pictures.forget()
 	if err != nil {
-		s.log.WarnContext(ctx, "a change by the dashboard failed", "action", name, "store", v.key, "name", v.access.Name, "error", err)
-		s.render(w, v, page{}, &screen{Title: "It was not done", Blocks: []block{{Error: said(err)}}}, statusOf(err))
+		sc := &screen{Title: "It was not done", Blocks: []block{{Error: said(err)}}}
+		if again := (*unsaved)(nil); errors.As(err, &again) {
+			sc, err = again.form, again.cause
+		}
+		if err != nil {
+			s.log.WarnContext(ctx, "a change by the dashboard failed", "action", name, "store", v.key, "name", v.access.Name, "error", err)
+		}
+		s.render(w, v, page{}, sc, statusOf(err))
 		return
 	}
 	s.log.InfoContext(ctx, "changed by the dashboard", "action", name, "store", v.key, "name", v.access.Name, "result", did)

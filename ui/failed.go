@@ -27,7 +27,7 @@ func failed(v *visit) (*screen, error) {
 	if err != nil {
 		return nil, err
 	}
-	sc := &screen{Title: "Failed", Filter: v.filter(field{Name: "topic", Label: "Topic"}, field{Name: "queue", Label: "Queue"}, field{Name: "error", Label: "Error contains"}, field{Name: "fingerprint", Label: "Error like"})}
+	sc := &screen{Title: "Failed", Filter: v.filter(input{Name: "topic", Label: "Topic"}, input{Name: "queue", Label: "Queue"}, input{Name: "error", Label: "Error contains"}, input{Name: "fingerprint", Label: "Error like"})}
 	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
 		groups, more, err := v.failures(ctx, s, &f, true)
 		if err != nil {
@@ -288,7 +288,7 @@ func undiscards(fields ...string) action {
 
 // undiscardsAct takes back what an act discarded until a time, as long as that is possible.
 func undiscardsAct(s *store, did string, id uuid.UUID, until time.Time) (all []action) {
-	if did == audit.Discard && time.Since(until) < time.Hour {
+	if did == audit.Discard && time.Since(until) < acts.Undiscardable {
 		all = append(all, undiscards("store", s.key, "act", id.String()))
 	}
 	return all

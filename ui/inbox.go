@@ -13,7 +13,7 @@ func inboxStates() []string {
 
 // inboxes lists messages from outside.
 func inboxes(v *visit) (*screen, error) {
-	f := v.filter(field{Name: "status", Label: "State", Options: inboxStates()}, field{Name: "source", Label: "Source"}, field{Name: "id", Label: "Message id"})
+	f := v.filter(input{Name: "status", Label: "State", Options: inboxStates()}, input{Name: "source", Label: "Source"}, input{Name: "id", Label: "Message id"})
 	return listing(v, "Inbox", f, v.listInbox, inboxTable)
 }
 

@@ -1,9 +1,11 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,7 +19,7 @@ const stripRuns = 20
 
 // jobs lists jobs.
 func jobs(v *visit) (*screen, error) {
-	return listing(v, "Jobs", nil, v.listJobs, func(s *store, list []job.Info) *table {
+	sc, err := listing(v, "Jobs", nil, v.listJobs, func(s *store, list []job.Info) *table {
 		t := &table{Head: []string{"State", "Job", "Schedule", "Zone", "Topic", "Next run", "Last run", "Ended as", ""}, None: "No jobs."}
 		for i := range list {
 			j := &list[i]
@@ -27,8 +29,13 @@ func jobs(v *visit) (*screen, error) {
 				at(j.NextRun), at(j.LastRunAt), state(string(j.LastRunStatus)), {Actions: jobActions(s, j)},
 			})
 		}
-		return t.selectable(s, action{Do: "run-job", Label: "Run now"}, action{Do: "enable-job", Label: "Enable"}, action{Do: "disable-job", Label: "Disable", Inputs: []input{why()}, Confirm: disabled})
+		return t.selectable(s, action{Do: "run-job", Label: "Run now"}, action{Do: "enable-job", Label: "Enable"}, action{Do: "disable-job", Label: "Disable", Inputs: []input{why()}, Confirm: disabled}, removes())
 	})
+	for i := range sc.Blocks {
+		b := &sc.Blocks[i]
+		b.Actions = []action{{Page: "job/edit", Label: "New job", Fields: []string{"store", cmp.Or(b.Store, v.key)}}}
+	}
+	return sc, err
 }
 
 // disabled is what becomes of a job that is disabled.
@@ -75,19 +82,31 @@ func oneJob(v *visit) (*screen, error) {
 		return nil, err
 	}
 	v.redactExplanation(found)
-	spoken, next, _ := job.Explain(j.Schedule, j.Zone, v.now, 5)
-	times := &table{Head: []string{"When"}, None: "Never."}
-	for _, t := range next {
-		times.Rows = append(times.Rows, []cell{at(t)})
-	}
+	times, _ := v.nextTimes(j.Schedule, j.Zone)
+	fields := []string{"store", s.key, "name", j.Name}
 	return &screen{Title: "Job " + j.Name, Blocks: []block{
-		{Findings: explained(found), Actions: jobActions(s, j)},
-		{Heading: "What it is", Facts: facts("State", state(view.JobState(j)), "Schedule", j.Schedule, "In words", spoken, "Zone", j.Zone, "Topic", j.Topic, "Queue", j.Queue,
-			"Missed times", string(j.Misfire), "Overlapping runs", string(j.Overlap), "Owner", j.Owner, "Last error", j.LastError, "Cannot be read", j.Unreadable)},
-		{Heading: "Next times", Table: times},
+		{Findings: explained(found), Actions: append(jobActions(s, j), action{Page: "job/edit", Label: "Edit", Fields: fields}, removes(fields...))},
+		{Heading: "What it is", Facts: facts("State", state(view.JobState(j)), "Schedule", j.Schedule, "Zone", j.Zone, "Topic", j.Topic, "Queue", j.Queue, "Priority", strconv.Itoa(j.Priority),
+			"Misfire", string(j.Misfire), "Misfire limit", j.MisfireLimit, "Overlap", string(j.Overlap), "Spread", j.Spread, "Owner", j.Owner, "Last error", j.LastError, "Cannot be read", j.Unreadable)},
+		times,
 		{Heading: "Last runs", Chart: runStrip(runs), Table: v.runTable(s, runs)},
 		v.payload(j.Topic, j.Payload),
 	}}, nil
+}
+
+// nextTimes shows a schedule in words, and its next times.
+func (v *visit) nextTimes(schedule, zone string) (block, error) {
+	spoken, next, err := job.Explain(schedule, zone, v.now, 5)
+	t := &table{Head: []string{"When"}, None: "Never."}
+	for _, one := range next {
+		t.Rows = append(t.Rows, []cell{at(one)})
+	}
+	return block{Heading: "Next times", Note: spoken, Table: t}, err
+}
+
+// removes removes jobs.
+func removes(fields ...string) action {
+	return action{Do: "remove-job", Label: "Remove", Fields: fields, Danger: true, Inputs: []input{why()}, Confirm: "What is removed has no more runs, and those that wait are removed. A run that is being worked on goes on, and the history of runs stays for a while."}
 }
 
 // runs reads the last runs of a job.

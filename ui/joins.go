@@ -23,7 +23,7 @@ func memberStates() []string {
 
 // joins lists joins, newest first.
 func joins(v *visit) (*screen, error) {
-	f := v.filter(field{Name: "status", Label: "State", Options: joinStates()}, field{Name: "group", Label: "Grouping key"})
+	f := v.filter(input{Name: "status", Label: "State", Options: joinStates()}, input{Name: "group", Label: "Grouping key"})
 	return listing(v, "Joins", f, v.listJoins, v.joinTable)
 }
 
@@ -112,13 +112,13 @@ func oneJoin(v *visit) (*screen, error) {
 	default:
 		actions = nil
 	}
-	sc := &screen{Title: "Join " + id.String(), Filter: v.filter(field{Name: "status", Label: "Steps that are", Options: memberStates()}), Blocks: []block{
+	sc := &screen{Title: "Join " + id.String(), Filter: v.filter(input{Name: "status", Label: "Steps that are", Options: memberStates()}), Blocks: []block{
 		{Findings: explained(found), Actions: actions},
 		{Heading: "What it is", Facts: facts("State", state(string(j.Status)), "Grouping key", j.GroupingKey, "Steps", progress(j), "Created", j.CreatedAt, "Changed", j.UpdatedAt, "Deadline", j.Deadline), Graph: drawn},
 		{Heading: "Steps", Table: lead(v, s, v.memberTable(s, j, members.rows), members)},
 	}}
 	if j.Metadata != "" && v.access.Payloads {
-		sc.Blocks = append(sc.Blocks, block{Heading: "Metadata", Text: &text{Body: readable([]byte(v.private("", j.Metadata))), Hidden: true, Label: "Show " + plural(int64(len(j.Metadata)), "byte")}})
+		sc.Blocks = append(sc.Blocks, block{Heading: "Metadata", Text: document([]byte(v.private("", j.Metadata)))})
 	}
 	return sc, nil
 }
@@ -157,7 +157,9 @@ func (v *visit) memberTable(s *store, j *join.Info, members []join.Member) *tabl
 		if len(m.Result) > 0 {
 			result = words(plural(int64(len(m.Result)), "byte"))
 			if v.access.Payloads && v.s.opts.Redact == nil {
-				result = words(firstLine(readable(m.Result)))
+				if result = (cell{Document: document(m.Result)}); len(m.Result) > maxInRow {
+					result = words(firstLine(readable(m.Result)))
+				}
 			}
 		}
 		t.Rows = append(t.Rows, []cell{

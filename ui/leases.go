@@ -13,7 +13,7 @@ func leaseStates() []string {
 
 // leases lists leases by name.
 func leases(v *visit) (*screen, error) {
-	return listing(v, "Leases", v.filter(field{Name: "status", Label: "State", Options: leaseStates()}), v.listLeases, func(s *store, list []lease.Info) *table {
+	return listing(v, "Leases", v.filter(input{Name: "status", Label: "State", Options: leaseStates()}), v.listLeases, func(s *store, list []lease.Info) *table {
 		t := &table{Head: []string{"State", "Lease", "Holder", "Until", "Token", "Waiting", "Last granted", ""}, None: "No leases."}
 		release := action{
 			Do: "release-lease", Label: "Release by force", Danger: true, Inputs: []input{why()},

@@ -157,7 +157,7 @@ func (v *visit) payload(topic string, payload []byte) block {
 	if redact := v.s.opts.Redact; redact != nil {
 		payload = redact(topic, payload)
 	}
-	return block{Heading: "Payload", Text: &text{Body: readable(payload), Hidden: true, Label: "Show " + size}}
+	return block{Heading: "Payload", Text: document(payload)}
 }
 
 // commands are what does the same on the command line.

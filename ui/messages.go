@@ -19,9 +19,9 @@ func statuses() []string {
 // messages lists messages, newest first.
 func messages(v *visit) (*screen, error) {
 	f := v.filter(
-		field{Name: "status", Label: "State", Options: statuses()}, field{Name: "topic", Label: "Topic"}, field{Name: "queue", Label: "Queue"}, field{Name: "correlation", Label: "Correlation id"},
-		field{Name: "error", Label: "Error contains"}, field{Name: "fingerprint", Label: "Error like"}, field{Name: "older", Label: "Older than"}, field{Name: "newer", Label: "Newer than"},
-		field{Name: "id", Label: "Message id or position"})
+		input{Name: "status", Label: "State", Options: statuses()}, input{Name: "topic", Label: "Topic"}, input{Name: "queue", Label: "Queue"}, input{Name: "correlation", Label: "Correlation id"},
+		input{Name: "error", Label: "Error contains"}, input{Name: "fingerprint", Label: "Error like"}, input{Name: "older", Label: "Older than"}, input{Name: "newer", Label: "Newer than"},
+		input{Name: "id", Label: "Message id or position"})
 	opts, err := v.listOptions()
 	if err != nil {
 		return nil, err

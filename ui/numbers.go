@@ -24,6 +24,19 @@ func number[N int | int64](values url.Values, name string) (N, error) {
 	return N(n), nil
 }
 
+// whole reads a whole number of a form; 0 if it is not given.
+func whole(form url.Values, name string) (int, error) {
+	text, err := single(form, name)
+	if text == "" || err != nil {
+		return 0, err
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 0, engine.Invalid(name, "no whole number")
+	}
+	return n, nil
+}
+
 // limit reads how many a change is for at most; 0 is all of them, which has to be asked for.
 func limit(form url.Values) (int, error) {
 	switch text, err := single(form, "limit"); {

@@ -123,6 +123,8 @@ func said(err error) string {
 // statusOf is the status of a page that cannot be shown.
 func statusOf(err error) int {
 	switch {
+	case err == nil:
+		return http.StatusOK
 	case missing(err) != nil:
 		return http.StatusNotFound
 	case errors.Is(err, pawl.ErrInvalid):
@@ -138,6 +140,9 @@ func (s *server) render(w http.ResponseWriter, v *visit, p page, sc *screen, sta
 		screen: sc, Base: v.base, Path: strings.TrimPrefix(v.URL.Path, "/"), Stores: s.source.keys(), Store: v.key, Access: v.access, ReadOnly: s.opts.ReadOnly,
 		Did: s.notices.text(v.query.Get("did")), Back: strings.TrimPrefix(v.here(), v.base),
 		Names: s.pictures.suggested(s.source.keys(), v.key),
+	}
+	if v.Method == http.MethodPost { // there is no such page
+		l.Path = ""
 	}
 	if status == http.StatusOK && !sc.Still { // what is not there would be asked for again and again
 		l.Live, l.Every = v.here(), fmt.Sprintf("%dms", s.opts.Refresh.Milliseconds())

@@ -54,9 +54,12 @@ func listing[T any](v *visit, title string, f *filter, read func(context.Context
 }
 
 // filter is a form of what the address may narrow a page down by.
-func (v *visit) filter(fields ...field) *filter {
+func (v *visit) filter(fields ...input) *filter {
 	for i := range fields {
-		fields[i].Value = v.query.Get(fields[i].Name)
+		f := &fields[i]
+		if f.Value = v.query.Get(f.Name); f.Options != nil {
+			f.Options = append([]string{""}, f.Options...) // any
+		}
 	}
 	return &filter{fields, []string{"store", v.key}}
 }

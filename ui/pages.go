@@ -24,6 +24,7 @@ func pages() []page {
 		{pattern: "/timers", nav: "Timers", path: "timers", show: timers},
 		{pattern: "/jobs", nav: "Jobs", path: "jobs", show: jobs},
 		{pattern: "/job", show: oneJob},
+		{pattern: "/job/edit", show: editJob},
 		{pattern: "/leases", nav: "Leases", path: "leases", show: leases},
 		{pattern: "/workers", nav: "Workers", path: "workers", show: workers},
 		{pattern: "/stores", nav: "Stores", path: "stores", fleet: true, show: stores},
@@ -32,11 +33,11 @@ func pages() []page {
 }
 
 // changes are what operators do.
-func changes() map[string]change {
+func changes(v *visit) map[string]change {
 	return map[string]change{
 		"retry": retry, "discard": discard, "undiscard": undiscard, "retopic": retopic, "cancel": cancelMessage, "reschedule": rescheduleMessage,
 		"pause": pauseSubject, "resume": resumeSubject, "limit": limitSubject, "unlimit": unlimitSubject,
 		"cancel-join": byID(uuid.Parse, cancelJoin), "retry-join": byID(uuid.Parse, retryJoin), "revive": revive, "cancel-timer": byID(outbox.ParseMessageID, cancelTimer), "reschedule-timer": byID(outbox.ParseMessageID, rescheduleTimer),
-		"run-job": runJob, "enable-job": enableJob, "disable-job": disableJob, "release-lease": releaseLease, "repair": repair, "stop-bulk": byID(uuid.Parse, stopBulk),
+		"run-job": runJob, "enable-job": enableJob, "disable-job": disableJob, "put-job": v.putJob, "remove-job": removeJob, "release-lease": releaseLease, "repair": repair, "stop-bulk": byID(uuid.Parse, stopBulk),
 	}
 }

@@ -31,6 +31,9 @@ func firstLine(s string) string {
 // maxShown is how much of a payload a page shows.
 const maxShown = 64 << 10
 
+// maxInRow is up to which size a row of a table has a whole result.
+const maxInRow = 1 << 10
+
 // readable is a payload as people read it: JSON in lines, other text as it is, bytes in hexadecimal.
 func readable(payload []byte) string {
 	cut := ""

@@ -17,8 +17,8 @@ const timersDrawn = 1000
 // timers lists timers, and draws those of the next day.
 func timers(v *visit) (*screen, error) {
 	sc := &screen{Title: "Timers", Filter: v.filter(
-		field{Name: "status", Label: "State", Options: []string{string(timer.Scheduled), string(timer.Claimed), string(timer.Fired), string(timer.Failed), string(timer.Cancelled)}},
-		field{Name: "topic", Label: "Topic"}, field{Name: "key", Label: "Key"}, field{Name: "id", Label: "Timer id"})}
+		input{Name: "status", Label: "State", Options: []string{string(timer.Scheduled), string(timer.Claimed), string(timer.Fired), string(timer.Failed), string(timer.Cancelled)}},
+		input{Name: "topic", Label: "Topic"}, input{Name: "key", Label: "Key"}, input{Name: "id", Label: "Timer id"})}
 	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
 		p, err := v.listTimers(ctx, s)
 		if err != nil {

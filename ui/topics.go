@@ -21,7 +21,7 @@ func topicsAndQueues(v *visit) (*screen, error) {
 		return nil, err
 	}
 	name := v.query.Get("name")
-	sc := &screen{Title: "Topics and queues", Filter: v.filter(field{Name: "name", Label: "Name contains"})}
+	sc := &screen{Title: "Topics and queues", Filter: v.filter(input{Name: "name", Label: "Name contains"})}
 	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
 		p, err := v.picture(ctx, s, &w)
 		if err != nil {
