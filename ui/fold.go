@@ -73,10 +73,17 @@ func (f *folder) value(depth int) fold {
 		part.Key = key
 		one.Parts = append(one.Parts, part)
 	}
-	f.token()
+	_, end := f.token()
 	one.Open = depth < openDepth || f.json.InputOffset()-from < openBytes
-	n := plural(int64(len(one.Parts)), map[json.Delim]string{'{': "member", '[': "item"}[kind])
-	one.Text = map[json.Delim]string{'{': "{" + n + "}", '[': "[" + n + "]"}[kind]
+	n := int64(len(one.Parts))
+	switch {
+	case n == 0:
+		one.Text += end
+	case kind == '{':
+		one.Text = "{" + plural(n, "member") + "}"
+	default:
+		one.Text = "[" + plural(n, "item") + "]"
+	}
 	return one
 }
 

@@ -189,7 +189,9 @@ func (v *visit) jobForm(s *store, stored *job.Info, form url.Values, wrong error
 	if wrong != nil {
 		b.Error = said(wrong)
 	}
-	save.Inputs = append(save.Inputs, why())
+	reason := why()
+	reason.Value = form.Get("reason")
+	save.Inputs = append(save.Inputs, reason)
 	b.Actions = []action{save}
 	sc.Blocks = []block{b}
 	if times, err := v.nextTimes(form.Get("schedule"), form.Get("zone")); err == nil {
