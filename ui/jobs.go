@@ -97,9 +97,9 @@ func oneJob(v *visit) (*screen, error) {
 // nextTimes shows a schedule in words, and its next times.
 func (v *visit) nextTimes(schedule, zone string) (block, error) {
 	spoken, next, err := job.Explain(schedule, zone, v.now, 5)
-	t := &table{Head: []string{"When"}, None: "Never."}
+	t := &table{Head: []string{"When", "In " + cmp.Or(zone, "UTC")}, None: "Never."}
 	for _, one := range next {
-		t.Rows = append(t.Rows, []cell{at(one)})
+		t.Rows = append(t.Rows, []cell{at(one), words(one.Format("Mon 2006-01-02 15:04:05 MST"))})
 	}
 	return block{Heading: "Next times", Note: spoken, Table: t}, err
 }
