@@ -13,12 +13,9 @@ import (
 // auditTrail lists what operators did, newest first.
 func auditTrail(v *visit) (*screen, error) {
 	return listing(v, "Audit", v.filter(input{Name: "actor", Label: "Who"}, input{Name: "action", Label: "What"}), v.listAudit, func(s *store, list []audit.Entry) *table {
-		t := &table{Head: []string{"When", "Who", "What", "To what", "How many", "Why", ""}, None: "Nobody changed anything."}
-		for i := range list {
-			e := &list[i]
-			t.Rows = append(t.Rows, []cell{at(e.At), words(who(e)), words(e.Action), words(e.Target), count(e.Count), words(e.Reason), {Actions: undiscardsAct(s, e.Action, e.ID, e.At)}})
-		}
-		return t
+		return tableOf("Nobody changed anything.", []string{"When", "Who", "What", "To what", "How many", "Why", ""}, list, func(e *audit.Entry) []cell {
+			return []cell{at(e.At), words(who(e)), words(e.Action), words(e.Target), count(e.Count), words(e.Reason), {Actions: undiscardsAct(s, e.Action, e.ID, e.At)}}
+		})
 	})
 }
 

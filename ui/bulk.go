@@ -67,9 +67,7 @@ func left(b *acts.Bulk) time.Duration {
 }
 
 func bulkTable(s *store, list []acts.Bulk) *table {
-	t := &table{Head: []string{"State", "Act", "Done", "", "Left", "A second", "To what", "Who", "Why", "Since", "Last step", "Ended"}, None: "No bulk acts."}
-	for i := range list {
-		b := &list[i]
+	return tableOf("No bulk acts.", []string{"State", "Act", "Done", "", "Left", "A second", "To what", "Who", "Why", "Since", "Last step", "Ended"}, list, func(b *acts.Bulk) []cell {
 		do := undiscardsAct(s, b.Action, b.ID, b.SteppedAt)
 		if !b.Over() {
 			do = []action{{Do: "stop-bulk", Label: "Stop", Danger: true, Fields: []string{"store", s.key, "id", b.ID.String()}, Inputs: []input{why()}, Confirm: "What it has not changed yet is left as it is."}}
@@ -78,12 +76,11 @@ func bulkTable(s *store, list []acts.Bulk) *table {
 		if b.Filter.Rate > 0 {
 			rate = count(int64(b.Filter.Rate))
 		}
-		t.Rows = append(t.Rows, []cell{
+		return []cell{
 			state(string(b.Status)), words(b.Action), {Meter: &meter{min(b.Changed, b.Total), b.Total}, Text: grouped(b.Changed) + " of " + grouped(b.Total), Number: true, order: float64(b.Changed)}, {Actions: do},
 			age(left(b)), rate, words(b.Target), words(b.Actor), words(b.Reason), at(b.StartedAt), at(b.SteppedAt), at(b.EndedAt),
-		})
-	}
-	return t
+		}
+	})
 }
 
 // bulk answers a request about the act that its path names.

@@ -156,9 +156,7 @@ func (v *visit) failures(ctx context.Context, s *store, f *outbox.FailedFilter, 
 
 // failureTable is a table of groups, each of which leads to its page.
 func (v *visit) failureTable(s *store, queue string, groups []failure) *table {
-	t := &table{Head: []string{"Topic", "Error", "Failed", "Retrying", "First failed", "Last failed", "Example"}, None: "Nothing has failed."}
-	for i := range groups {
-		g := &groups[i]
+	t := tableOf("Nothing has failed.", []string{"Topic", "Error", "Failed", "Retrying", "First failed", "Last failed", "Example"}, groups, func(g *failure) []cell {
 		f := outbox.FailedFilter{Topic: g.Topic, Queue: queue, Fingerprint: g.Fingerprint}
 		topic, shown, example := words(g.Topic), words(g.Error), cell{} // a group whose errors are not shown cannot be named by one
 		if v.readsAll() {
@@ -169,8 +167,8 @@ func (v *visit) failureTable(s *store, queue string, groups []failure) *table {
 		} else if g.Fingerprint != "" || !v.access.Details { // then the group is the topic
 			topic = pick(topic, append(failedPairs(&f), "limit", number64(g.Count+g.Retrying))...)
 		}
-		t.Rows = append(t.Rows, []cell{topic, shown, count(g.Count), count(g.Retrying), at(g.FirstAt), at(g.LastAt), example})
-	}
+		return []cell{topic, shown, count(g.Count), count(g.Retrying), at(g.FirstAt), at(g.LastAt), example}
+	})
 	return t.selectable(s, actsOnFailed("Failed messages of these kinds")...)
 }
 

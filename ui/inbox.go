@@ -51,18 +51,16 @@ func (v *visit) readInbox(ctx context.Context, s *store) (pageOf[inbox.Info], er
 }
 
 func inboxTable(s *store, list []inbox.Info) *table {
-	t := &table{Head: []string{"State", "Source", "Message id", "First seen", "Last seen", "Deliveries", "Attempts", "Last error", ""}, None: "No messages."}
-	for i := range list {
-		m := &list[i]
+	t := tableOf("No messages.", []string{"State", "Source", "Message id", "First seen", "Last seen", "Deliveries", "Attempts", "Last error", ""}, list, func(m *inbox.Info) []cell {
 		first, actions := state(string(m.Status)), []action(nil)
 		if m.Status == inbox.Dead {
 			again := action{Do: "revive", Label: "Revive", Fields: []string{"store", s.key, "source", m.Source, "id", m.MessageID}}
 			first, actions = pick(first, again.Fields...), []action{again}
 		}
-		t.Rows = append(t.Rows, []cell{
+		return []cell{
 			first, words(m.Source), mono(m.MessageID), at(m.FirstSeenAt), at(m.LastSeenAt), count(m.Deliveries), count(int64(m.Attempts)), words(firstLine(m.LastError)), {Actions: actions},
-		})
-	}
+		}
+	})
 	return t.selectable(s, action{Do: "revive", Label: "Revive"})
 }
 

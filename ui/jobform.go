@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"net/url"
@@ -42,41 +43,33 @@ func editJob(v *visit) (*screen, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := v.query.Get("name")
-	if name == "" {
-		fresh := &job.Info{Job: job.Job{Zone: "UTC", Queue: outbox.DefaultQueue, Misfire: job.RunOnce, MisfireLimit: 10, Overlap: job.Allow}, Enabled: true}
-		return v.jobForm(s, nil, formOf(fresh), nil), nil
+	var j *job.Info
+	if name := v.query.Get("name"); name != "" {
+		if j, err = s.Jobs.Get(v.Context(), name); err != nil {
+			return nil, err
+		}
 	}
-	j, err := s.Jobs.Get(v.Context(), name)
-	if err != nil {
-		return nil, err
-	}
-	return v.jobForm(s, j, formOf(j), nil), nil
+	return v.jobForm(s, j, nil, nil), nil
 }
 
-// formOf is a job as its form has it, by the names of the options of "pawl jobs put".
-func formOf(j *job.Info) url.Values {
-	form := url.Values{"header": {headerLines(j.Headers)}, "data": {string(j.Payload)}}
-	for name, value := range map[string]string{
-		"name": j.Name, "schedule": j.Schedule, "zone": j.Zone, "topic": j.Topic, "queue": j.Queue, "priority": strconv.Itoa(j.Priority), "spread": j.Spread.String(),
-		"misfire": string(j.Misfire), "misfire-limit": strconv.Itoa(j.MisfireLimit), "overlap": string(j.Overlap), "state": enabledWord(j.Enabled),
-	} {
-		form.Set(name, value)
+// jobFields are the options of "pawl jobs put", whether the job is enabled, and why it is changed.
+func jobFields(j *job.Info) []input {
+	return []input{
+		{Name: "name", Label: "Name", Value: j.Name}, {Name: "schedule", Label: "Schedule", Value: j.Schedule, Hint: "0 6 * * MON-FRI"}, {Name: "zone", Label: "Zone", Value: j.Zone, Hint: "UTC"},
+		{Name: "topic", Label: "Topic", Value: j.Topic}, {Name: "queue", Label: "Queue", Value: j.Queue, Hint: outbox.DefaultQueue}, {Name: "priority", Label: "Priority", Value: strconv.Itoa(j.Priority)},
+		{Name: "misfire", Label: "Misfire", Value: string(j.Misfire), Options: []string{string(job.RunOnce), string(job.RunNone), string(job.RunAll)}}, {Name: "misfire-limit", Label: "Misfire limit", Value: strconv.Itoa(j.MisfireLimit)},
+		{Name: "overlap", Label: "Overlap", Value: string(j.Overlap), Options: []string{string(job.Allow), string(job.Skip)}}, {Name: "spread", Label: "Spread", Value: j.Spread.String()},
+		{Name: "state", Label: "State", Value: map[bool]string{true: "enabled", false: "disabled"}[j.Enabled], Options: []string{"enabled", "disabled"}},
+		{Name: "header", Label: "Headers", Type: "textarea", Value: headerLines(j.Headers), Hint: "NAME=VALUE"}, {Name: "data", Label: "Payload", Type: "textarea", Value: string(j.Payload)}, why(),
 	}
-	return form
-}
-
-func enabledWord(enabled bool) string {
-	return map[bool]string{true: "enabled", false: "disabled"}[enabled]
 }
 
 // headerLines are headers as a form has them, without the values of credentials.
-func headerLines(headers map[string]string) string {
-	var lines []string
+func headerLines(headers map[string]string) (lines string) {
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
-		lines = append(lines, name+"="+view.Headers(headers)[name])
+		lines += name + "=" + view.Headers(headers)[name] + "\n"
 	}
-	return strings.Join(lines, "\n")
+	return lines
 }
 
 // writes reports whether the visitor fills in the payload of a job and its headers: those of a stored job (nil: of
@@ -114,17 +107,13 @@ func (v *visit) jobOf(form url.Values, stored *job.Info) (j job.Job, err error) 
 			return j, err
 		}
 	}
-	if j.Priority, err = whole(form, "priority"); err != nil {
-		return j, err
-	}
-	if j.MisfireLimit, err = whole(form, "misfire-limit"); err != nil {
-		return j, err
-	}
-	j.Spread = 0
-	if text := form.Get("spread"); text != "" {
-		if j.Spread, err = duration("spread", text); err != nil {
+	for name, n := range map[string]*int{"priority": &j.Priority, "misfire-limit": &j.MisfireLimit} {
+		if *n, err = whole[int](form, name); err != nil {
 			return j, err
 		}
+	}
+	if j.Spread, err = duration("spread", cmp.Or(form.Get("spread"), "0s")); err != nil {
+		return j, err
 	}
 	if err = j.Validate(); err == nil {
 		_, _, err = job.Explain(j.Schedule, j.Zone, v.now, 1) // it may never fire
@@ -150,51 +139,39 @@ func headersOf(lines string, known map[string]string) (map[string]string, error)
 	return headers, nil
 }
 
-// jobForm is the form of a job, with the next times of its schedule and what is wrong.
-func (v *visit) jobForm(s *store, stored *job.Info, form url.Values, wrong error) *screen {
-	sc := &screen{Title: "New job", Still: true}
-	b := block{Note: "A program that declares this job overwrites it when it starts."}
-	save := action{Do: "put-job", Label: "Save", Preview: true, Fields: []string{"store", s.key}}
-	add := func(name, label, hint string, options ...string) {
-		save.Inputs = append(save.Inputs, input{Name: name, Label: label, Value: form.Get(name), Hint: hint, Options: options})
-	}
+// jobForm is the form of a job as it is stored (nil: of a new one), or as it was filled in, with the next times of its
+// schedule and what is wrong.
+func (v *visit) jobForm(s *store, stored *job.Info, filled url.Values, wrong error) *screen {
+	j, fields := stored, []string{"store", s.key}
+	sc, b := &screen{Title: "New job", Still: true}, block{Note: "A program that declares this job overwrites it when it starts."}
 	if stored == nil {
-		add("name", "Name", "")
+		j = &job.Info{Job: job.Job{Zone: "UTC", Queue: outbox.DefaultQueue, Misfire: job.RunOnce, MisfireLimit: 10, Overlap: job.Allow}, Enabled: true}
 	} else {
-		sc.Title, save.Fields = "Edit job "+stored.Name, append(save.Fields, "name", stored.Name, "edit", "yes")
-		if stored.Owner != "" {
-			b.Note = "The program " + stored.Owner + " declares this job, and overwrites it when it starts."
+		sc.Title, fields = "Edit job "+j.Name, append(fields, "name", j.Name, "edit", "yes")
+		if j.Owner != "" {
+			b.Note = "The program " + j.Owner + " declares this job, and overwrites it when it starts."
 		}
 	}
-	add("schedule", "Schedule", "0 6 * * MON-FRI")
-	add("zone", "Zone", "UTC")
-	add("topic", "Topic", "")
-	add("queue", "Queue", outbox.DefaultQueue)
-	add("priority", "Priority", "0")
-	add("misfire", "Misfire", "", string(job.RunOnce), string(job.RunNone), string(job.RunAll))
-	add("misfire-limit", "Misfire limit", "10")
-	add("overlap", "Overlap", "", string(job.Allow), string(job.Skip))
-	add("spread", "Spread", "0s")
-	add("state", "State", "", enabledWord(true), enabledWord(false))
 	payload, headers := v.writes(stored)
-	if headers {
-		save.Inputs = append(save.Inputs, input{Name: "header", Label: "Headers", Type: "textarea", Value: form.Get("header"), Hint: "NAME=VALUE"})
-	}
-	if payload {
-		save.Inputs = append(save.Inputs, input{Name: "data", Label: "Payload", Type: "textarea", Value: form.Get("data")})
-	}
 	if !payload || !headers {
 		b.Note += " What you cannot read of its headers and payload here stays as it is."
 	}
 	if wrong != nil {
 		b.Error = said(wrong)
 	}
-	reason := why()
-	reason.Value = form.Get("reason")
-	save.Inputs = append(save.Inputs, reason)
-	b.Actions = []action{save}
+	inputs, value := jobFields(j), map[string]string{}
+	for i := range inputs {
+		if f := &inputs[i]; filled != nil {
+			f.Value = filled.Get(f.Name)
+		}
+		value[inputs[i].Name] = inputs[i].Value
+	}
+	inputs = slices.DeleteFunc(inputs, func(f input) bool {
+		return f.Name == "name" && stored != nil || f.Name == "data" && !payload || f.Name == "header" && !headers
+	})
+	b.Actions = []action{{Do: "put-job", Label: "Save", Preview: true, Fields: fields, Inputs: inputs}}
 	sc.Blocks = []block{b}
-	if times, err := v.nextTimes(form.Get("schedule"), form.Get("zone")); err == nil {
+	if times, err := v.nextTimes(value["schedule"], value["zone"]); err == nil {
 		sc.Blocks = append(sc.Blocks, times)
 	}
 	return sc
@@ -202,24 +179,19 @@ func (v *visit) jobForm(s *store, stored *job.Info, form url.Values, wrong error
 
 // putJob stores a job, or shows what its form says.
 func (v *visit) putJob(ctx context.Context, s *store, form url.Values) (string, error) {
-	name, preview := form.Get("name"), form.Has("preview")
+	name, edit, preview := form.Get("name"), form.Has("edit"), form.Has("preview")
 	stored, err := s.Jobs.Get(ctx, name)
 	switch {
-	case form.Has("edit"):
-	case err == nil:
+	case edit && err != nil:
+		return "", err
+	case !edit && err == nil:
 		stored, err = nil, engine.Invalid("name", "there is a job of this name")
 	case missing(err) != nil:
-		stored, err = nil, nil
-	}
-	if form.Has("edit") && err != nil {
-		return "", err
+		err = nil
 	}
 	j, invalid := v.jobOf(form, stored)
-	if err == nil {
-		err = invalid
-	}
-	if err == nil && !preview {
-		err = storeJob(ctx, s, &j, stored != nil, form.Get("state") != enabledWord(false))
+	if err = cmp.Or(err, invalid); err == nil && !preview {
+		err = storeJob(ctx, s, &j, stored != nil, form.Get("state") != "disabled")
 	}
 	if err != nil || preview {
 		return "", &unsaved{v.jobForm(s, stored, form, err), err}

@@ -20,15 +20,13 @@ const stripRuns = 20
 // jobs lists jobs.
 func jobs(v *visit) (*screen, error) {
 	sc, err := listing(v, "Jobs", nil, v.listJobs, func(s *store, list []job.Info) *table {
-		t := &table{Head: []string{"State", "Job", "Schedule", "Zone", "Topic", "Next run", "Last run", "Ended as", ""}, None: "No jobs."}
-		for i := range list {
-			j := &list[i]
+		t := tableOf("No jobs.", []string{"State", "Job", "Schedule", "Zone", "Topic", "Next run", "Last run", "Ended as", ""}, list, func(j *job.Info) []cell {
 			spoken, _, _ := job.Explain(j.Schedule, j.Zone, v.now, 1)
-			t.Rows = append(t.Rows, []cell{
+			return []cell{
 				pick(state(view.JobState(j)), "name", j.Name), link(j.Name, v.hrefIn(s.key, "job", "name", j.Name)), words(strings.TrimSpace(j.Schedule + ": " + spoken)), words(j.Zone), words(j.Topic),
 				at(j.NextRun), at(j.LastRunAt), state(string(j.LastRunStatus)), {Actions: jobActions(s, j)},
-			})
-		}
+			}
+		})
 		return t.selectable(s, action{Do: "run-job", Label: "Run now"}, action{Do: "enable-job", Label: "Enable"}, action{Do: "disable-job", Label: "Disable", Inputs: []input{why()}, Confirm: disabled}, removes())
 	})
 	for i := range sc.Blocks {
@@ -97,10 +95,7 @@ func oneJob(v *visit) (*screen, error) {
 // nextTimes shows a schedule in words, and its next times.
 func (v *visit) nextTimes(schedule, zone string) (block, error) {
 	spoken, next, err := job.Explain(schedule, zone, v.now, 5)
-	t := &table{Head: []string{"When", "In " + cmp.Or(zone, "UTC")}, None: "Never."}
-	for _, one := range next {
-		t.Rows = append(t.Rows, []cell{at(one), words(one.Format("Mon 2006-01-02 15:04:05 MST"))})
-	}
+	t := tableOf("Never.", []string{"When", "In " + cmp.Or(zone, "UTC")}, next, func(t *time.Time) []cell { return []cell{at(*t), words(t.Format("Mon 2006-01-02 15:04:05 MST"))} })
 	return block{Heading: "Next times", Note: spoken, Table: t}, err
 }
 
@@ -149,16 +144,13 @@ func runStrip(runs []job.Run) *chart {
 }
 
 func (v *visit) runTable(s *store, runs []job.Run) *table {
-	t := &table{Head: []string{"State", "Scheduled", "Run", "Began", "Ended", "Attempts", "Last error"}, None: "It has not run yet."}
-	for i := range runs {
-		r := &runs[i]
+	return tableOf("It has not run yet.", []string{"State", "Scheduled", "Run", "Began", "Ended", "Attempts", "Last error"}, runs, func(r *job.Run) []cell {
 		name := words("")
 		if !r.ID.IsZero() {
 			name = cell{Text: r.ID.String(), Href: v.hrefIn(s.key, "messages/"+r.ID.String()), Mono: true}
 		}
-		t.Rows = append(t.Rows, []cell{state(string(r.Status)), at(r.Scheduled), name, at(r.StartedAt), at(r.EndedAt), count(int64(r.Attempts)), words(firstLine(r.LastError))})
-	}
-	return t
+		return []cell{state(string(r.Status)), at(r.Scheduled), name, at(r.StartedAt), at(r.EndedAt), count(int64(r.Attempts)), words(firstLine(r.LastError))}
+	})
 }
 
 func runJob(ctx context.Context, s *store, form url.Values) (string, error) {

@@ -48,17 +48,15 @@ func (v *visit) listJoins(ctx context.Context, s *store) (p pageOf[join.Info], e
 }
 
 func (v *visit) joinTable(s *store, list []join.Info) *table {
-	t := &table{Head: []string{"State", "Join", "Grouping key", "Steps", "Created", "Deadline"}, None: "No joins."}
-	for i := range list {
-		j := &list[i]
+	t := tableOf("No joins.", []string{"State", "Join", "Grouping key", "Steps", "Created", "Deadline"}, list, func(j *join.Info) []cell {
 		first := state(string(j.Status))
 		if j.Status == join.Pending || j.Status == join.Failed {
 			first = pick(first, "id", j.ID.String())
 		}
-		t.Rows = append(t.Rows, []cell{
+		return []cell{
 			first, {Text: j.ID.String(), Href: v.hrefIn(s.key, "joins/"+j.ID.String()), Mono: true}, words(j.GroupingKey), words(progress(j)), at(j.CreatedAt), at(j.Deadline),
-		})
-	}
+		}
+	})
 	return t.selectable(s, joinActions()...)
 }
 
@@ -150,9 +148,7 @@ func (v *visit) members(s *store, id join.ID) (p pageOf[join.Member], err error)
 }
 
 func (v *visit) memberTable(s *store, j *join.Info, members []join.Member) *table {
-	t := &table{Head: []string{"State", "Message", "Topic", "Attached", "Result"}, None: "No steps."}
-	for i := range members {
-		m := &members[i]
+	return tableOf("No steps.", []string{"State", "Message", "Topic", "Attached", "Result"}, members, func(m *join.Member) []cell {
 		result := words("")
 		if len(m.Result) > 0 {
 			result = words(plural(int64(len(m.Result)), "byte"))
@@ -162,11 +158,10 @@ func (v *visit) memberTable(s *store, j *join.Info, members []join.Member) *tabl
 				}
 			}
 		}
-		t.Rows = append(t.Rows, []cell{
+		return []cell{
 			state(string(view.MemberState(j, m))), {Text: m.MessageID.String(), Href: v.hrefIn(s.key, "messages/"+m.MessageID.String()), Mono: true}, words(m.Topic), at(m.CreatedAt), result,
-		})
-	}
-	return t
+		}
+	})
 }
 
 func cancelJoin(ctx context.Context, s *store, id uuid.UUID, _ url.Values) (string, error) {

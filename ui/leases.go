@@ -14,20 +14,18 @@ func leaseStates() []string {
 // leases lists leases by name.
 func leases(v *visit) (*screen, error) {
 	return listing(v, "Leases", v.filter(input{Name: "status", Label: "State", Options: leaseStates()}), v.listLeases, func(s *store, list []lease.Info) *table {
-		t := &table{Head: []string{"State", "Lease", "Holder", "Until", "Token", "Waiting", "Last granted", ""}, None: "No leases."}
 		release := action{
 			Do: "release-lease", Label: "Release by force", Danger: true, Inputs: []input{why()},
 			Confirm: "Somebody else may have it at once. What its holder guards cannot be committed any more; anything else that it does goes on until it notices.",
 		}
-		for i := range list {
-			l := &list[i]
+		t := tableOf("No leases.", []string{"State", "Lease", "Holder", "Until", "Token", "Waiting", "Last granted", ""}, list, func(l *lease.Info) []cell {
 			first, actions := state(string(l.Status)), []action(nil)
 			if l.Status == lease.Held {
 				release.Fields = []string{"store", s.key, "name", l.Name}
 				first, actions = pick(first, release.Fields...), []action{release}
 			}
-			t.Rows = append(t.Rows, []cell{first, words(l.Name), words(l.Owner), at(l.Until), count(l.Token), count(int64(l.Waiting)), at(l.LastGranted), {Actions: actions}})
-		}
+			return []cell{first, words(l.Name), words(l.Owner), at(l.Until), count(l.Token), count(int64(l.Waiting)), at(l.LastGranted), {Actions: actions}}
+		})
 		return t.selectable(s, release)
 	})
 }

@@ -27,15 +27,12 @@ func setLimit(s *store, l *admin.Limit, subject ...input) action {
 }
 
 func limitTable(s *store, limits []admin.Limit) *table {
-	t := &table{Head: []string{"Of", "Name", "Limit", "Claimed", "Waiting", "Oldest", "Since", "By", ""}, None: "Nothing is limited."}
-	for i := range limits {
-		l := &limits[i]
-		t.Rows = append(t.Rows, []cell{
+	return tableOf("Nothing is limited.", []string{"Of", "Name", "Limit", "Claimed", "Waiting", "Oldest", "Since", "By", ""}, limits, func(l *admin.Limit) []cell {
+		return []cell{
 			words(string(l.Kind)), words(l.Name), words(limitWords(l)), count(l.Claimed), count(l.Waiting), age(l.Oldest), at(l.Since), words(strings.TrimSpace(l.Actor + " " + l.Reason)),
 			{Actions: []action{setLimit(s, l), {Do: "unlimit", Label: "Remove", Fields: []string{"store", s.key, "kind", string(l.Kind), "name", l.Name}, Inputs: []input{why()}, Confirm: "What waits for it is claimed as anything else."}}},
-		})
-	}
-	return t
+		}
+	})
 }
 
 func limitSubject(ctx context.Context, s *store, form url.Values) (string, error) {

@@ -75,9 +75,7 @@ func (v *visit) listOptions() (opts outbox.ListOptions, err error) {
 }
 
 func (v *visit) messageTable(s *store, list []outbox.Info) *table {
-	t := &table{Head: []string{"State", "Message", "Topic", "Queue", "Created", "Due or ended", "Retries", "Last error"}, None: "No messages."}
-	for i := range list {
-		m := &list[i]
+	t := tableOf("No messages.", []string{"State", "Message", "Topic", "Queue", "Created", "Due or ended", "Retries", "Last error"}, list, func(m *outbox.Info) []cell {
 		when := m.ProcessedAt
 		if when.IsZero() {
 			when = m.NextAttemptAt
@@ -86,11 +84,11 @@ func (v *visit) messageTable(s *store, list []outbox.Info) *table {
 		if m.Status == outbox.Failed || m.Status == outbox.Ready || m.Status == outbox.Discarded {
 			first = pick(first, "id", m.ID.String())
 		}
-		t.Rows = append(t.Rows, []cell{
+		return []cell{
 			first, {Text: m.ID.String(), Href: v.hrefIn(s.key, "messages/"+m.ID.String()), Mono: true}, words(m.Topic), words(m.Queue),
 			at(m.CreatedAt), at(when), count(int64(m.RetryCount)), words(firstLine(m.LastError)),
-		})
-	}
+		}
+	})
 	return t.selectable(s, actsOnMessages()...)
 }
 

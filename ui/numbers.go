@@ -11,30 +11,26 @@ import (
 // everything is the limit of a change that is meant for all that its filter selects.
 const everything = "all"
 
-// number reads a whole number of a form or query that is at least 1; 0 if it is not given.
-func number[N int | int64](values url.Values, name string) (N, error) {
+// whole reads a whole number of a form or query; 0 if it is not given.
+func whole[N int | int64](values url.Values, name string) (N, error) {
 	text, err := single(values, name)
 	if text == "" || err != nil {
 		return 0, err
 	}
 	n, err := strconv.ParseInt(text, 10, strconv.IntSize)
-	if err != nil || n < 1 {
-		return 0, engine.Invalid(name, "no whole number of at least 1")
+	if err != nil {
+		return 0, engine.Invalid(name, "no whole number")
 	}
 	return N(n), nil
 }
 
-// whole reads a whole number of a form; 0 if it is not given.
-func whole(form url.Values, name string) (int, error) {
-	text, err := single(form, name)
-	if text == "" || err != nil {
-		return 0, err
+// number reads a whole number that is at least 1; 0 if it is not given.
+func number[N int | int64](values url.Values, name string) (N, error) {
+	n, err := whole[N](values, name)
+	if err == nil && n < 1 && values.Get(name) != "" {
+		return 0, engine.Invalid(name, "no whole number of at least 1")
 	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		return 0, engine.Invalid(name, "no whole number")
-	}
-	return n, nil
+	return n, err
 }
 
 // limit reads how many a change is for at most; 0 is all of them, which has to be asked for.

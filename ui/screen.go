@@ -95,6 +95,15 @@ type table struct {
 	Short string
 }
 
+// tableOf is a table that has a row of each item of a list.
+func tableOf[T any](none string, head []string, list []T, row func(*T) []cell) *table {
+	t := &table{Head: head, None: none}
+	for i := range list {
+		t.Rows = append(t.Rows, row(&list[i]))
+	}
+	return t
+}
+
 // column is the head of a column.
 type column struct {
 	Name         string

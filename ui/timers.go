@@ -90,9 +90,7 @@ func nextDay(list []timer.Info, now time.Time) *chart {
 }
 
 func (v *visit) timerTable(s *store, list []timer.Info) *table {
-	t := &table{Head: []string{"State", "Timer", "Key", "Topic", "Due", "Ended", "Last error", ""}, None: "No timers."}
-	for i := range list {
-		one := &list[i]
+	t := tableOf("No timers.", []string{"State", "Timer", "Key", "Topic", "Due", "Ended", "Last error", ""}, list, func(one *timer.Info) []cell {
 		id := one.ID.String()
 		name := mono(id)
 		if one.Status == timer.Fired {
@@ -102,8 +100,8 @@ func (v *visit) timerTable(s *store, list []timer.Info) *table {
 		if one.Status == timer.Scheduled {
 			first, actions = pick(first, "id", id), timerActions("store", s.key, "id", id)
 		}
-		t.Rows = append(t.Rows, []cell{first, name, words(one.Key), words(one.Topic), at(one.NextAttemptAt), at(one.EndedAt), words(firstLine(one.LastError)), {Actions: actions}})
-	}
+		return []cell{first, name, words(one.Key), words(one.Topic), at(one.NextAttemptAt), at(one.EndedAt), words(firstLine(one.LastError)), {Actions: actions}}
+	})
 	return t.selectable(s, timerActions()...)
 }
 

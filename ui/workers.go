@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bravellian/pawl/internal/inspect"
+	"github.com/bravellian/pawl/internal/registry"
 )
 
 // workers lists the processes that work on a database.
@@ -17,13 +18,10 @@ func workers(v *visit) (*screen, error) {
 }
 
 func workerTable(list inspect.Workers) *table {
-	t := &table{Head: []string{"State", "Worker", "Host", "Process", "Busy", "Queues", "Topics", "Heartbeat", "Since", "Version"}, None: "No worker runs: nothing is handled."}
-	for i := range list {
-		w := &list[i]
-		t.Rows = append(t.Rows, []cell{
+	return tableOf("No worker runs: nothing is handled.", []string{"State", "Worker", "Host", "Process", "Busy", "Queues", "Topics", "Heartbeat", "Since", "Version"}, list, func(w *registry.Info) []cell {
+		return []cell{
 			state(map[bool]string{true: "alive", false: "gone"}[w.Alive]), words(w.Name), words(w.Host), {Text: fmt.Sprint(w.PID), Number: true}, {Meter: &meter{min(w.InFlight, w.Concurrency), w.Concurrency}, Text: fmt.Sprintf("%d of %d", w.InFlight, w.Concurrency), Number: true},
 			words(strings.Join(w.Queues, ", ")), words(strings.Join(w.Topics, ", ")), at(w.Heartbeat), at(w.Started), words(w.Version),
-		})
-	}
-	return t
+		}
+	})
 }
