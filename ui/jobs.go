@@ -3,15 +3,19 @@ package ui
 import (
 	"cmp"
 	"context"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/job"
+	"github.com/bravellian/pawl/outbox"
 )
 
 // stripRuns is how many of a job's last runs are shown as a strip.
@@ -164,4 +168,207 @@ func enableJob(ctx context.Context, s *store, form url.Values) (string, error) {
 
 func disableJob(ctx context.Context, s *store, form url.Values) (string, error) {
 	return "job disabled", s.Jobs.SetEnabled(ctx, form.Get("name"), false)
+}
+
+// unsaved is why a form is shown again, with what was filled in: nothing was changed.
+type unsaved struct {
+	form  *screen
+	cause error // nil: a preview was asked for
+}
+
+// Error says what is wrong.
+func (u *unsaved) Error() string {
+	if u.cause == nil {
+		return "a preview changes nothing"
+	}
+	return u.cause.Error()
+}
+
+// Unwrap returns the cause.
+func (u *unsaved) Unwrap() error { return u.cause }
+
+// editJob is the form of a new job, or of the one that the address names.
+func editJob(v *visit) (*screen, error) {
+	if !v.access.Operator {
+		return &screen{Title: "Job", Still: true, Blocks: []block{{Note: readOnly}}}, nil
+	}
+	s, err := v.one()
+	if err != nil {
+		return nil, err
+	}
+	var j *job.Info
+	if name := v.query.Get("name"); name != "" {
+		if j, err = s.Jobs.Get(v.Context(), name); err != nil {
+			return nil, err
+		}
+	}
+	return v.jobForm(s, j, nil, nil), nil
+}
+
+// jobFields are the options of "pawl jobs put", whether the job is enabled, and why it is changed.
+func jobFields(j *job.Info) []input {
+	return []input{
+		{Name: "name", Label: "Name", Value: j.Name}, {Name: "schedule", Label: "Schedule", Value: j.Schedule, Hint: "0 6 * * MON-FRI"}, {Name: "zone", Label: "Zone", Value: j.Zone, Hint: "UTC"},
+		{Name: "topic", Label: "Topic", Value: j.Topic}, {Name: "queue", Label: "Queue", Value: j.Queue, Hint: outbox.DefaultQueue}, {Name: "priority", Label: "Priority", Value: strconv.Itoa(j.Priority)},
+		{Name: "misfire", Label: "Misfire", Value: string(j.Misfire), Options: []string{string(job.RunOnce), string(job.RunNone), string(job.RunAll)}}, {Name: "misfire-limit", Label: "Misfire limit", Value: strconv.Itoa(j.MisfireLimit)},
+		{Name: "overlap", Label: "Overlap", Value: string(j.Overlap), Options: []string{string(job.Allow), string(job.Skip)}}, {Name: "spread", Label: "Spread", Value: j.Spread.String()},
+		{Name: "state", Label: "State", Value: map[bool]string{true: "enabled", false: "disabled"}[j.Enabled], Options: []string{"enabled", "disabled"}},
+		{Name: "header", Label: "Headers", Type: "textarea", Value: headerLines(j.Headers), Hint: "NAME=VALUE"}, {Name: "data", Label: "Payload", Type: "textarea", Value: string(j.Payload)}, why(),
+	}
+}
+
+// headerLines are headers as a form has them, without the values of credentials.
+func headerLines(headers map[string]string) (lines string) {
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		lines += name + "=" + view.Headers(headers)[name] + "\n"
+	}
+	return lines
+}
+
+// writes reports whether the visitor fills in the payload of a job and its headers: those of a stored job (nil: of
+// a new one) that a form cannot show him as they are stay.
+func (v *visit) writes(j *job.Info) (payload, headers bool) {
+	if j == nil {
+		return v.access.Payloads, v.access.Details
+	}
+	whole, odd := v.s.opts.Redact == nil, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' }
+	payload = v.access.Payloads && whole && len(j.Payload) <= maxShown && utf8.Valid(j.Payload) && !strings.ContainsFunc(string(j.Payload), odd)
+	headers = v.access.Details && whole
+	for name, value := range j.Headers {
+		headers = headers && !strings.ContainsFunc(name+value, unicode.IsControl) && !strings.Contains(name, "=")
+	}
+	return payload, headers
+}
+
+// unix has the line breaks of a text area, and of a text that is compared with it.
+var unix = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
+// jobOf is the job that a form says. It has the stored one's payload and headers where they are not filled in, and
+// the errors of Put.
+func (v *visit) jobOf(form url.Values, stored *job.Info) (j job.Job, err error) {
+	if stored != nil {
+		j = stored.Job
+	}
+	j.Name, j.Schedule, j.Zone, j.Topic, j.Queue = form.Get("name"), form.Get("schedule"), form.Get("zone"), form.Get("topic"), form.Get("queue")
+	j.Misfire, j.Overlap = job.Misfire(form.Get("misfire")), job.Overlap(form.Get("overlap"))
+	payload, headers := v.writes(stored)
+	if data := unix.Replace(form.Get("data")); payload && form.Has("data") && data != unix.Replace(string(j.Payload)) {
+		j.Payload = []byte(data)
+	}
+	if headers && form.Has("header") {
+		if j.Headers, err = headersOf(form.Get("header"), j.Headers); err != nil {
+			return j, err
+		}
+	}
+	for name, n := range map[string]*int{"priority": &j.Priority, "misfire-limit": &j.MisfireLimit} {
+		if *n, err = whole[int](form, name); err != nil {
+			return j, err
+		}
+	}
+	if j.Spread, err = duration("spread", cmp.Or(form.Get("spread"), "0s")); err != nil {
+		return j, err
+	}
+	if err = j.Validate(); err == nil {
+		_, _, err = job.Explain(j.Schedule, j.Zone, v.now, 1) // it may never fire
+	}
+	return j, err
+}
+
+// headersOf reads lines NAME=VALUE. A value that is masked is the one that is known.
+func headersOf(lines string, known map[string]string) (map[string]string, error) {
+	headers := map[string]string{}
+	for line := range strings.SplitSeq(strings.TrimSpace(unix.Replace(lines)), "\n") {
+		name, value, is := strings.Cut(line, "=")
+		if !is && line != "" {
+			return nil, engine.Invalid("headers", "not a line NAME=VALUE each")
+		}
+		if before, had := known[name]; had && value == view.Masked {
+			value = before
+		}
+		if is {
+			headers[name] = value
+		}
+	}
+	return headers, nil
+}
+
+// jobForm is the form of a job as it is stored (nil: of a new one), or as it was filled in, with the next times of its
+// schedule and what is wrong.
+func (v *visit) jobForm(s *store, stored *job.Info, filled url.Values, wrong error) *screen {
+	j, fields := stored, []string{"store", s.key}
+	sc, b := &screen{Title: "New job", Still: true}, block{Note: "A program that declares this job overwrites it when it starts."}
+	if stored == nil {
+		j = &job.Info{Job: job.Job{Zone: "UTC", Queue: outbox.DefaultQueue, Misfire: job.RunOnce, MisfireLimit: 10, Overlap: job.Allow}, Enabled: true}
+	} else {
+		sc.Title, fields = "Edit job "+j.Name, append(fields, "name", j.Name, "edit", "yes")
+		if j.Owner != "" {
+			b.Note = "The program " + j.Owner + " declares this job, and overwrites it when it starts."
+		}
+	}
+	payload, headers := v.writes(stored)
+	if !payload || !headers {
+		b.Note += " What you cannot read of its headers and payload here stays as it is."
+	}
+	if wrong != nil {
+		b.Error = said(wrong)
+	}
+	inputs, value := jobFields(j), map[string]string{}
+	for i := range inputs {
+		if f := &inputs[i]; filled != nil {
+			f.Value = filled.Get(f.Name)
+		}
+		value[inputs[i].Name] = inputs[i].Value
+	}
+	inputs = slices.DeleteFunc(inputs, func(f input) bool {
+		return f.Name == "name" && stored != nil || f.Name == "data" && !payload || f.Name == "header" && !headers
+	})
+	b.Actions = []action{{Do: "put-job", Label: "Save", Preview: true, Fields: fields, Inputs: inputs}}
+	sc.Blocks = []block{b}
+	if times, err := v.nextTimes(value["schedule"], value["zone"]); err == nil {
+		sc.Blocks = append(sc.Blocks, times)
+	}
+	return sc
+}
+
+// putJob stores a job, or shows what its form says.
+func (v *visit) putJob(ctx context.Context, s *store, form url.Values) (string, error) {
+	name, edit, preview := form.Get("name"), form.Has("edit"), form.Has("preview")
+	stored, err := s.Jobs.Get(ctx, name)
+	switch {
+	case edit && err != nil:
+		return "", err
+	case !edit && err == nil:
+		stored, err = nil, engine.Invalid("name", "there is a job of this name")
+	case missing(err) != nil:
+		err = nil
+	}
+	j, invalid := v.jobOf(form, stored)
+	if err = cmp.Or(err, invalid); err == nil && !preview {
+		err = storeJob(ctx, s, &j, stored != nil, form.Get("state") != "disabled")
+	}
+	if err != nil || preview {
+		return "", &unsaved{v.jobForm(s, stored, form, err), err}
+	}
+	form.Set("back", "job"+queryOf(url.Values{}, "store", s.key, "name", name))
+	return "job stored", nil
+}
+
+// storeJob stores a job and enables or disables it. One that is known is disabled before, so that its new schedule
+// makes no run.
+func storeJob(ctx context.Context, s *store, j *job.Job, known, enabled bool) (err error) {
+	if known && !enabled {
+		err = s.Jobs.SetEnabled(ctx, j.Name, false)
+	}
+	if err == nil {
+		err = s.Jobs.Put(ctx, *j)
+	}
+	if err == nil {
+		err = s.Jobs.SetEnabled(ctx, j.Name, enabled)
+	}
+	return err
+}
+
+func removeJob(ctx context.Context, s *store, form url.Values) (string, error) {
+	form.Set("back", "jobs"+queryOf(url.Values{}, "store", s.key))
+	return "job removed", s.Jobs.Delete(ctx, form.Get("name"))
 }

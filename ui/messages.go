@@ -3,11 +3,22 @@ package ui
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
+	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/acts"
 	"github.com/bravellian/pawl/internal/view"
+	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -102,4 +113,248 @@ func find(ctx context.Context, s *store, id string) (*outbox.Info, error) {
 		return nil, err
 	}
 	return s.Outbox.Find(ctx, mid)
+}
+
+// message shows one message: where it is and why, what happened to it, and what it says.
+func message(v *visit) (*screen, error) {
+	s, err := v.one()
+	if err != nil {
+		return nil, err
+	}
+	m, err := find(v.Context(), s, v.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.Admin.Explain(v.Context(), m.ID.String(), "message")
+	if err != nil {
+		return nil, err
+	}
+	_, err = s.Timers.Get(v.Context(), m.ID)
+	wasTimer := err == nil
+	froms, err := s.Joins.From(v.Context(), &m.Message)
+	if err != nil {
+		return nil, err
+	}
+	story, err := v.story(v.Context(), s, m)
+	if err != nil {
+		return nil, err
+	}
+	acts, err := messageActions(v, s, m)
+	if err != nil {
+		return nil, err
+	}
+	v.redactExplanation(found)
+	all := append([]block{
+		{Findings: explained(found), Actions: acts},
+		{Heading: "What it is", Facts: v.messageFacts(s, m, wasTimer)},
+	}, story...)
+	if len(froms) > 0 {
+		all = append(all, block{Heading: "Joins", Table: v.joinTable(s, froms)})
+	}
+	if len(m.Headers) > 0 {
+		all = append(all, block{Heading: "Headers", Table: headerTable(m.Headers)})
+	}
+	all = append(all, block{Heading: "On the command line", Text: &text{Body: commands(m)}})
+	return &screen{Title: "Message " + m.ID.String(), Blocks: all}, nil
+}
+
+// story is what happened to a message and what it says, which is redacted.
+func (v *visit) story(ctx context.Context, s *store, m *outbox.Info) ([]block, error) {
+	attempts, err := s.Outbox.Operator(access.Key{}).Attempts(ctx, m.Position)
+	v.redactMessage(m)
+	v.redactAttempts(m.Topic, attempts)
+	return append(errorText("Last error", m.LastError), block{Heading: "Time line", Table: timeLine(m, attempts)}, v.payload(m.Topic, m.Payload)), err
+}
+
+// explained are an explanation's findings, the reason first.
+func explained(x *admin.Explanation) (all []finding) {
+	for _, f := range append([]health.Finding{x.Finding}, x.Also...) {
+		all = append(all, finding{Finding: f})
+	}
+	for i := range x.Causes {
+		all = append(all, explained(&x.Causes[i])...)
+	}
+	return all
+}
+
+func (v *visit) messageFacts(s *store, m *outbox.Info, wasTimer bool) []fact {
+	retries := ""
+	if m.RetryCount > 0 || m.Redrives > 0 {
+		retries = fmt.Sprintf("%s, redriven %s", plural(int64(m.RetryCount), "failed attempt"), plural(int64(m.Redrives), "time"))
+	}
+	run := cell{}
+	if name := m.Headers[job.Header]; name != "" {
+		run = link(name, v.hrefIn(s.key, "job", "name", name))
+	}
+	tm := cell{}
+	if wasTimer {
+		tm = link("it was one", v.hrefIn(s.key, "timers", "id", m.ID.String()))
+	}
+	correlation := words(m.CorrelationID)
+	if v.readsAll() {
+		correlation = link(m.CorrelationID, v.hrefIn(s.key, "messages", "correlation", m.CorrelationID))
+	}
+	return facts(
+		"State", state(string(view.MessageStatus(m))), "Position", mono(strconv.FormatInt(int64(m.Position), 10)),
+		"Topic", link(m.Topic, v.hrefIn(s.key, "messages", "topic", m.Topic)), "Queue", link(m.Queue, v.hrefIn(s.key, "messages", "queue", m.Queue)), "Priority", strconv.Itoa(m.Priority),
+		"Correlation id", correlation, "Ordering key", m.OrderingKey, "Unique key", m.UniqueKey, "Unique until", m.UniqueUntil,
+		"Due", m.Due, "Expires", m.Expires, "Attempts", retries, "Timer", tm, "Job", run, "Trace", v.trace(m.Headers["traceparent"]), "Cannot be read", m.Unreadable,
+	)
+}
+
+// trace leads to the trace of a message, if the program says where traces are.
+func (v *visit) trace(traceparent string) cell {
+	parts := strings.Split(traceparent, "-")
+	if len(parts) != 4 || v.s.opts.TraceURL == nil {
+		return mono(traceparent)
+	}
+	return cell{Text: parts[1], Href: v.s.opts.TraceURL(parts[1]), Mono: true}
+}
+
+// timeLine is what happened to a message, in order.
+func timeLine(m *outbox.Info, attempts []acts.Attempt) *table {
+	t := &table{Head: []string{"When", "What", "By", "Error"}}
+	row := func(when time.Time, what, by, failure string) {
+		if !when.IsZero() {
+			t.Rows = append(t.Rows, []cell{at(when), words(what), words(by), words(failure)})
+		}
+	}
+	row(m.CreatedAt, "created", "", "")
+	for _, a := range attempts {
+		row(a.EndedAt, fmt.Sprintf("attempt %d failed", a.Number), a.Worker, a.Error)
+	}
+	switch m.Status {
+	case outbox.Ready:
+		row(m.NextAttemptAt, "may be claimed", "", "")
+	case outbox.InProgress:
+		row(m.LockedUntil, "its lease ends, unless it is extended", m.Owner.String(), "")
+	default:
+		row(m.ProcessedAt, string(m.Status), m.ProcessedBy, "")
+	}
+	return t
+}
+
+func headerTable(headers map[string]string) *table {
+	t := &table{Head: []string{"Name", "Value"}}
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		t.Rows = append(t.Rows, []cell{mono(name), words(headers[name])})
+	}
+	return t
+}
+
+// payload is a payload, closed until somebody who may opens it.
+func (v *visit) payload(topic string, payload []byte) block {
+	size := plural(int64(len(payload)), "byte")
+	if !v.access.Payloads {
+		return block{Heading: "Payload", Note: size + "; you may not read it."}
+	}
+	if redact := v.s.opts.Redact; redact != nil {
+		payload = redact(topic, payload)
+	}
+	return block{Heading: "Payload", Text: document(payload)}
+}
+
+// commands are what does the same on the command line.
+func commands(m *outbox.Info) string {
+	id := m.ID.String()
+	list := "pawl show " + id + "\npawl explain " + id
+	switch m.Status {
+	case outbox.Failed:
+		list += "\npawl retry " + id + "\npawl discard " + id
+	case outbox.Discarded:
+		list += "\npawl undiscard " + id
+	case outbox.Ready:
+		if view.MessageStatus(m) == outbox.Retrying {
+			list += "\npawl retry " + id
+		}
+		list += "\npawl cancel " + id + "\npawl reschedule " + id + " --in 10m"
+	}
+	return list
+}
+
+func messageActions(v *visit, s *store, m *outbox.Info) ([]action, error) {
+	all := actsOnMessages("store", v.key, "id", m.ID.String())
+	switch {
+	case m.Status == outbox.Failed:
+		return slices.Concat(all[:2], all[5:]), nil
+	case view.MessageStatus(m) == outbox.Retrying:
+		all[0].Label = "Run now"
+		return slices.Concat(all[:1], all[2:4], all[5:]), nil
+	case m.Status == outbox.Ready:
+		return slices.Concat(all[2:4], all[5:]), nil
+	case m.Status == outbox.Discarded:
+		b, err := s.Outbox.Operator(access.Key{}).CountUndiscard(v.Context(), outbox.FailedFilter{IDs: []outbox.Position{m.Position}}, uuid.Nil)
+		return all[4 : 4+b.Changed], err
+	}
+	return nil, nil
+}
+
+// actsOnMessages are what can be done to messages: two things to failed ones, two to those that wait, one to those
+// that were discarded, and one to those that wait or failed.
+func actsOnMessages(fields ...string) []action {
+	return []action{
+		{Do: "retry", Label: "Redrive", Fields: fields},
+		{Do: "discard", Label: "Discard", Fields: fields, Danger: true, Inputs: []input{why()}, Confirm: "What is discarded counts as given up, and cannot be redriven. " + takenBack},
+		{Do: "cancel", Label: "Cancel", Fields: fields, Danger: true, Inputs: []input{why()}, Confirm: "What waits and is cancelled is discarded, and no attempt begins."},
+		{Do: "reschedule", Label: "Change due time", Fields: fields, Inputs: []input{dueField()}, Confirm: "What waits may be claimed from its due time on."},
+		undiscards(fields...),
+		movesTo(fields...),
+	}
+}
+
+// movesTo gives messages another topic.
+func movesTo(fields ...string) action {
+	return action{Do: "retopic", Label: "Move to another topic", Fields: fields, Inputs: []input{{Name: "topic", Label: "New topic"}}, Confirm: "They keep their ids, attempts and places in the order of their keys. What a worker holds stays."}
+}
+
+// retopic moves a message, or all of a topic, to another topic.
+func retopic(ctx context.Context, s *store, form url.Values) (string, error) {
+	r := acts.Retopic{From: form.Get("from"), Topic: form.Get("topic")}
+	if id := form.Get("id"); id != "" {
+		m, err := find(ctx, s, id)
+		if err != nil {
+			return "", err
+		}
+		r.From, r.ID = m.Topic, int64(m.Position)
+	}
+	done, err := s.Outbox.Operator(access.Key{}).Retopic(ctx, r)
+	did := plural(done.Moved, "message") + " moved"
+	if done.Running > 0 {
+		did += "; " + plural(done.Running, "message") + " held by workers: try again"
+	}
+	return did, err
+}
+
+// why asks for a reason.
+func why() input {
+	return input{Name: "reason", Label: "Reason", Hint: "for those who read the audit trail"}
+}
+
+// dueField asks for a time.
+func dueField() input {
+	return input{Name: "in", Label: "Due in", Value: "10m", Hint: "90s, 10m, 24h"}
+}
+
+// cancelMessage cancels a message that has not run.
+func cancelMessage(ctx context.Context, s *store, form url.Values) (string, error) {
+	m, err := find(ctx, s, form.Get("id"))
+	if err != nil {
+		return "", err
+	}
+	n, err := s.Outbox.Cancel(ctx, form.Get("reason"), m.Position)
+	return plural(n, "message") + " cancelled", err
+}
+
+// rescheduleMessage changes when a message is due.
+func rescheduleMessage(ctx context.Context, s *store, form url.Values) (string, error) {
+	m, err := find(ctx, s, form.Get("id"))
+	if err != nil {
+		return "", err
+	}
+	due, err := dueIn(form.Get("in"))
+	if err != nil {
+		return "", err
+	}
+	n, err := s.Outbox.Reschedule(ctx, due, m.Position)
+	return plural(n, "message") + " rescheduled", err
 }
