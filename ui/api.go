@@ -212,7 +212,7 @@ func (s *Source) chosen(v *visit) (*store, error) {
 	if s.fleet != nil && v.key == "" {
 		return nil, engine.Invalid("store", "none is named; they are at stores")
 	}
-	return v.one()
+	return s.open(v.Context(), v.key)
 }
 
 func reply(w http.ResponseWriter, status int, body any) {

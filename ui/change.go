@@ -57,9 +57,9 @@ func (s *server) act(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		sc := &screen{Title: "It was not done", Blocks: []block{{Error: said(err)}}}
 		if again := (*unsaved)(nil); errors.As(err, &again) {
-			sc, err = again.form, again.cause
+			sc, err = again.form, again.error
 		}
-		if err != nil {
+		if !errors.Is(err, errPreview) {
 			s.log.WarnContext(ctx, "a change by the dashboard failed", "action", name, "store", v.key, "name", v.access.Name, "error", err)
 		}
 		s.render(w, v, page{}, sc, statusOf(err))

@@ -24,7 +24,8 @@ func findPage(v *visit) (*screen, error) {
 	if slices.Contains(v.s.source.keys(), q) {
 		return &screen{Location: v.hrefIn(q, "")}, nil
 	}
-	for _, key := range v.searched() {
+	keys, _ := v.stores()
+	for _, key := range keys {
 		to, err := v.found(key, q)
 		if err != nil {
 			sc.Blocks = append(sc.Blocks, block{Store: key, Error: v.problem(err)})
@@ -33,15 +34,6 @@ func findPage(v *visit) (*screen, error) {
 		}
 	}
 	return sc, nil
-}
-
-// searched are the stores in which something is looked for.
-func (v *visit) searched() []string {
-	keys := v.s.source.keys()
-	if v.key != "" || keys == nil {
-		return []string{v.key}
-	}
-	return keys[:min(len(keys), maxStores)]
 }
 
 // found is where something is in a store; "" if it is not there.

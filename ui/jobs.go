@@ -3,6 +3,7 @@ package ui
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"net/url"
 	"slices"
@@ -45,10 +46,7 @@ const disabled = "What is disabled has no more runs until it is enabled."
 
 // listJobs reads the page that the address asks for.
 func (v *visit) listJobs(ctx context.Context, s *store) (pageOf[job.Info], error) {
-	var after *job.Info
-	if name := v.query.Get("after"); name != "" {
-		after = &job.Info{Job: job.Job{Name: name}}
-	}
+	after := &job.Info{Job: job.Job{Name: v.query.Get("after")}} // "": from the first one on
 	p, err := sift(s.Jobs.List(ctx, job.ListOptions{After: after}), nil, func(j *job.Info) string { return j.Name })
 	for i := range p.rows {
 		p.rows[i].Headers = v.headers(p.rows[i].Topic, p.rows[i].Headers)
@@ -66,11 +64,7 @@ func jobActions(s *store, j *job.Info) []action {
 }
 
 // oneJob shows a job with its next times and its last runs.
-func oneJob(v *visit) (*screen, error) {
-	s, err := v.one()
-	if err != nil {
-		return nil, err
-	}
+func oneJob(v *visit, s *store) (*screen, error) {
 	j, err := s.Jobs.Get(v.Context(), v.query.Get("name"))
 	if err != nil {
 		return nil, err
@@ -172,29 +166,17 @@ func disableJob(ctx context.Context, s *store, form url.Values) (string, error) 
 
 // unsaved is why a form is shown again, with what was filled in: nothing was changed.
 type unsaved struct {
-	form  *screen
-	cause error // nil: a preview was asked for
+	error
+	form *screen
 }
 
-// Error says what is wrong.
-func (u *unsaved) Error() string {
-	if u.cause == nil {
-		return "a preview changes nothing"
-	}
-	return u.cause.Error()
-}
-
-// Unwrap returns the cause.
-func (u *unsaved) Unwrap() error { return u.cause }
+// errPreview is why a form was not saved in which nothing is wrong.
+var errPreview = errors.New("a preview changes nothing")
 
 // editJob is the form of a new job, or of the one that the address names.
-func editJob(v *visit) (*screen, error) {
+func editJob(v *visit, s *store) (_ *screen, err error) {
 	if !v.access.Operator {
 		return &screen{Title: "Job", Still: true, Blocks: []block{{Note: readOnly}}}, nil
-	}
-	s, err := v.one()
-	if err != nil {
-		return nil, err
 	}
 	var j *job.Info
 	if name := v.query.Get("name"); name != "" {
@@ -347,7 +329,7 @@ func (v *visit) putJob(ctx context.Context, s *store, form url.Values) (string, 
 		err = storeJob(ctx, s, &j, stored != nil, form.Get("state") != "disabled")
 	}
 	if err != nil || preview {
-		return "", &unsaved{v.jobForm(s, stored, form, err), err}
+		return "", &unsaved{cmp.Or(err, errPreview), v.jobForm(s, stored, form, err)}
 	}
 	form.Set("back", "job"+queryOf(url.Values{}, "store", s.key, "name", name))
 	return "job stored", nil

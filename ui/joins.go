@@ -78,11 +78,7 @@ func progress(j *join.Info) string {
 }
 
 // oneJoin shows a join with its members.
-func oneJoin(v *visit) (*screen, error) {
-	s, err := v.one()
-	if err != nil {
-		return nil, err
-	}
+func oneJoin(v *visit, s *store) (*screen, error) {
 	j, err := v.join(s)
 	if err != nil {
 		return nil, err

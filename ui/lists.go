@@ -220,16 +220,12 @@ func leases(v *visit) (*screen, error) {
 
 // listLeases reads the page that the address asks for.
 func (v *visit) listLeases(ctx context.Context, s *store) (pageOf[lease.Info], error) {
-	var after *lease.Info
-	if name := v.query.Get("after"); name != "" {
-		after = &lease.Info{Name: name}
-	}
 	if err := oneOf("status", v.query.Get("status"), leaseStates()); err != nil {
 		return pageOf[lease.Info]{}, err
 	}
 	status := lease.Status(v.query.Get("status"))
 	match := func(l *lease.Info) bool { return status == "" || l.Status == status }
-	return sift(s.Leases.List(ctx, lease.ListOptions{After: after}), match, func(l *lease.Info) string { return l.Name })
+	return sift(s.Leases.List(ctx, lease.ListOptions{After: &lease.Info{Name: v.query.Get("after")}}), match, func(l *lease.Info) string { return l.Name })
 }
 
 func releaseLease(ctx context.Context, s *store, form url.Values) (string, error) {

@@ -116,11 +116,7 @@ func find(ctx context.Context, s *store, id string) (*outbox.Info, error) {
 }
 
 // message shows one message: where it is and why, what happened to it, and what it says.
-func message(v *visit) (*screen, error) {
-	s, err := v.one()
-	if err != nil {
-		return nil, err
-	}
+func message(v *visit, s *store) (*screen, error) {
 	m, err := find(v.Context(), s, v.PathValue("id"))
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -43,7 +44,7 @@ type page struct {
 type layout struct {
 	*screen
 	Base, Path string
-	Nav        []navigation
+	Nav        []choice
 	Stores     []string
 	Store      string
 	Access     Access
@@ -53,11 +54,6 @@ type layout struct {
 	Live       string   // the address of the page itself, if it is kept up to date
 	Every      string   // how often that is
 	Back       string   // the same from the dashboard's root
-}
-
-type navigation struct {
-	Name, Href string
-	Current    bool
 }
 
 // templates are those of all pages.
@@ -128,7 +124,7 @@ func said(err error) string {
 // statusOf is the status of a page that cannot be shown.
 func statusOf(err error) int {
 	switch {
-	case err == nil:
+	case errors.Is(err, errPreview):
 		return http.StatusOK
 	case missing(err) != nil:
 		return http.StatusNotFound
@@ -154,7 +150,7 @@ func (s *server) render(w http.ResponseWriter, v *visit, p page, sc *screen, sta
 	}
 	for _, one := range pages() {
 		if one.nav != "" && (!one.fleet || s.source.fleet != nil) {
-			l.Nav = append(l.Nav, navigation{one.nav, v.hrefIn(v.key, one.path), one.nav == p.nav})
+			l.Nav = append(l.Nav, choice{one.nav, v.hrefIn(v.key, one.path), one.nav == p.nav})
 		}
 	}
 	var b bytes.Buffer
@@ -174,20 +170,20 @@ func pages() []page {
 		{pattern: "/{$}", nav: "Overview", path: "", show: overview},
 		{pattern: "/problems", nav: "Problems", path: "problems", show: problems},
 		{pattern: "/messages", nav: "Messages", path: "messages", show: messages},
-		{pattern: "/messages/{id}", show: message},
+		{pattern: "/messages/{id}", show: inStore(message)},
 		{pattern: "/failed", nav: "Failed", path: "failed", show: failed},
 		{pattern: "/bulk", nav: "Bulk acts", path: "bulk", show: bulkActs},
 		{pattern: "/topics", nav: "Topics and queues", path: "topics", show: topicsAndQueues},
 		{pattern: "/find", show: findPage},
-		{pattern: "/topic", show: oneTopic},
-		{pattern: "/queue", show: oneQueue},
+		{pattern: "/topic", show: func(v *visit) (*screen, error) { return v.subjectPage(admin.Topic) }},
+		{pattern: "/queue", show: func(v *visit) (*screen, error) { return v.subjectPage(admin.Queue) }},
 		{pattern: "/joins", nav: "Joins", path: "joins", show: joins},
-		{pattern: "/joins/{id}", show: oneJoin},
+		{pattern: "/joins/{id}", show: inStore(oneJoin)},
 		{pattern: "/inbox", nav: "Inbox", path: "inbox", show: inboxes},
 		{pattern: "/timers", nav: "Timers", path: "timers", show: timers},
 		{pattern: "/jobs", nav: "Jobs", path: "jobs", show: jobs},
-		{pattern: "/job", show: oneJob},
-		{pattern: "/job/edit", show: editJob},
+		{pattern: "/job", show: inStore(oneJob)},
+		{pattern: "/job/edit", show: inStore(editJob)},
 		{pattern: "/leases", nav: "Leases", path: "leases", show: leases},
 		{pattern: "/workers", nav: "Workers", path: "workers", show: workers},
 		{pattern: "/stores", nav: "Stores", path: "stores", fleet: true, show: stores},
@@ -258,30 +254,34 @@ func queryOf(q url.Values, changes ...string) string {
 // maxStores is how many stores a page about all of them shows; it says so when there are more.
 const maxStores = 50
 
+// stores are the keys of the store that was chosen, or of all stores, and how many more there are.
+func (v *visit) stores() (keys []string, more int) {
+	keys = v.s.source.keys()
+	if v.key != "" || keys == nil {
+		return []string{v.key}, 0
+	}
+	shown := min(len(keys), maxStores)
+	return keys[:shown], len(keys) - shown
+}
+
 // each asks the store that was chosen, or all stores side by side, and returns the answers in order of
 // their keys. A store that does not answer is a block that says so.
 func (v *visit) each(ask func(ctx context.Context, s *store) ([]block, error)) []block {
-	keys := v.s.source.keys()
-	switch {
-	case v.key != "" || keys == nil:
-		return v.ask(v.key, ask)
-	case len(keys) == 0:
-		return []block{{Note: "The fleet has no stores."}}
-	}
-	more := len(keys) - maxStores
-	if more > 0 {
-		keys = keys[:maxStores]
-	}
+	keys, more := v.stores()
 	answers := make([][]block, len(keys))
 	sideBySide(len(keys), func(i int) { answers[i] = v.ask(keys[i], ask) })
-	var all []block
 	for i, blocks := range answers {
 		for j := range blocks {
-			blocks[j].Store = keys[i]
+			if keys[i] != v.key {
+				blocks[j].Store = keys[i]
+			}
 		}
-		all = append(all, blocks...)
 	}
-	if more > 0 {
+	all := slices.Concat(answers...)
+	switch {
+	case len(keys) == 0:
+		return []block{{Note: "The fleet has no stores."}}
+	case more > 0:
 		all = append(all, block{Note: plural(int64(more), "more store") + " not shown: choose one."})
 	}
 	return all
@@ -316,8 +316,16 @@ func (v *visit) ask(key string, ask func(ctx context.Context, s *store) ([]block
 	return blocks
 }
 
-// one returns the store that was chosen, of a page about something in it.
-func (v *visit) one() (*store, error) { return v.s.source.open(v.Context(), v.key) }
+// inStore is a page about something in the store that was chosen.
+func inStore(show func(*visit, *store) (*screen, error)) func(*visit) (*screen, error) {
+	return func(v *visit) (*screen, error) {
+		s, err := v.s.source.open(v.Context(), v.key)
+		if err != nil {
+			return nil, err
+		}
+		return show(v, s)
+	}
+}
 
 // problem is an error as a page shows it.
 func (v *visit) problem(err error) string {

@@ -168,12 +168,7 @@ func resumeSubject(ctx context.Context, s *store, form url.Values) (string, erro
 	return became(s.Admin.Resume(ctx, admin.Kind(form.Get("kind")), form.Get("name")))(form.Get("kind")+" "+form.Get("name"), "resumed")
 }
 
-// oneTopic is about a topic in all queues.
-func oneTopic(v *visit) (*screen, error) { return v.subjectPage(admin.Topic) }
-
-// oneQueue is about a queue with all its topics.
-func oneQueue(v *visit) (*screen, error) { return v.subjectPage(admin.Queue) }
-
+// subjectPage is about a topic in all queues, or a queue with all its topics.
 func (v *visit) subjectPage(kind admin.Kind) (*screen, error) {
 	w, err := v.window()
 	if err != nil {
