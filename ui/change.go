@@ -97,10 +97,20 @@ type selection struct {
 	Acts   []action
 }
 
-// pick lets a cell's row be selected, by what the fields of its own forms would be.
-func pick(c cell, fields ...string) cell {
-	c.Pick = strings.TrimPrefix(queryOf(url.Values{}, fields...), "?")
+// pick lets a cell's row be selected, if something can be done to it, by what the fields of its own forms would be.
+func pick(open bool, c cell, fields ...string) cell {
+	if open {
+		c.Pick = strings.TrimPrefix(queryOf(url.Values{}, fields...), "?")
+	}
 	return c
+}
+
+// acted is the first cell of a row and the one with what can be done to it, if anything can.
+func acted(open bool, first cell, acts ...action) (cell, cell) {
+	if !open {
+		return first, cell{}
+	}
+	return pick(true, first, acts[0].Fields...), cell{Actions: acts}
 }
 
 // selectable offers acts for those rows of a table that can be selected, if there are any: check boxes and

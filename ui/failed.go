@@ -166,7 +166,7 @@ func (v *visit) failureTable(s *store, queue string, groups []failure) *table {
 		if g.Others {
 			shown, example = words("of other kinds"), cell{}
 		} else if g.Fingerprint != "" || !v.access.Details { // then the group is the topic
-			topic = pick(topic, append(failedPairs(&f), "limit", number64(g.Count+g.Retrying))...)
+			topic = pick(true, topic, append(failedPairs(&f), "limit", number64(g.Count+g.Retrying))...)
 		}
 		return []cell{topic, shown, count(g.Count), count(g.Retrying), at(g.FirstAt), at(g.LastAt), example}
 	})
@@ -249,32 +249,42 @@ func actsOnFailed(what string) []action {
 }
 
 // toFailed makes a change to what a form selects: one message, or what has failed in a way.
-func toFailed(ctx context.Context, s *store, form url.Values, do func(context.Context, outbox.FailedFilter) (acts.Bulk, error)) (b acts.Bulk, err error) {
-	f := filterOf(form)
+func toFailed(do func(context.Context, *store, outbox.FailedFilter) (acts.Bulk, error)) change {
+	return func(ctx context.Context, s *store, form url.Values) (string, error) {
+		f, err := failedOf(ctx, s, form)
+		if err != nil {
+			return "", err
+		}
+		b, err := do(ctx, s, f)
+		did := began(&b)
+		if b.EndedSteps > 0 {
+			did += "; " + plural(b.EndedSteps, "step") + " of joins that have failed and stay failed: retry the joins"
+		}
+		return did, err
+	}
+}
+
+func failedOf(ctx context.Context, s *store, form url.Values) (f outbox.FailedFilter, err error) {
 	if id := form.Get("id"); id != "" {
 		m, err := find(ctx, s, id)
 		if err != nil {
-			return b, err
+			return f, err
 		}
-		return do(ctx, outbox.FailedFilter{IDs: []outbox.Position{m.Position}})
+		return outbox.FailedFilter{IDs: []outbox.Position{m.Position}}, nil
 	}
+	f = filterOf(form)
 	if f.Limit, err = limit(form); err == nil {
 		f.Rate, err = number[int](form, "rate")
 	}
-	if err != nil {
-		return b, err
-	}
-	return do(ctx, f)
+	return f, err
 }
 
-// retry makes failed messages ready again.
-func retry(ctx context.Context, s *store, form url.Values) (string, error) {
-	b, err := toFailed(ctx, s, form, s.Outbox.Operator(access.Key{}).Redrive)
-	did := began(&b)
-	if b.EndedSteps > 0 {
-		did += "; " + plural(b.EndedSteps, "step") + " of joins that have failed and stay failed: retry the joins"
-	}
-	return did, err
+func redrive(ctx context.Context, s *store, f outbox.FailedFilter) (acts.Bulk, error) {
+	return s.Outbox.Operator(access.Key{}).Redrive(ctx, f)
+}
+
+func discard(ctx context.Context, s *store, f outbox.FailedFilter) (acts.Bulk, error) {
+	return s.Outbox.Operator(access.Key{}).Discard(ctx, f)
 }
 
 // takenBack is what else may become of what is discarded.
@@ -295,33 +305,25 @@ func undiscardsAct(s *store, did string, id uuid.UUID, until time.Time) (all []a
 
 // undiscard makes messages failed again that were discarded.
 func undiscard(ctx context.Context, s *store, form url.Values) (string, error) {
-	undo := s.Outbox.Operator(access.Key{}).Undiscard
-	if text := form.Get("act"); text != "" {
-		act, err := parsed(uuid.Parse, text)
-		if err != nil {
-			return "", err
-		}
-		b, err := undo(ctx, outbox.FailedFilter{}, act)
-		return began(&b), err
+	if form.Get("act") == "" {
+		return toFailed(func(ctx context.Context, s *store, f outbox.FailedFilter) (acts.Bulk, error) {
+			return s.Outbox.Operator(access.Key{}).Undiscard(ctx, f, uuid.Nil)
+		})(ctx, s, form)
 	}
-	b, err := toFailed(ctx, s, form, func(ctx context.Context, f outbox.FailedFilter) (acts.Bulk, error) { return undo(ctx, f, uuid.Nil) })
-	return began(&b), err
-}
-
-// discard gives failed messages up.
-func discard(ctx context.Context, s *store, form url.Values) (string, error) {
-	b, err := toFailed(ctx, s, form, s.Outbox.Operator(access.Key{}).Discard)
+	act, err := parsed(uuid.Parse, form.Get("act"))
+	if err != nil {
+		return "", err
+	}
+	b, err := s.Outbox.Operator(access.Key{}).Undiscard(ctx, outbox.FailedFilter{}, act)
 	return began(&b), err
 }
 
 // bulkActs lists the bulk acts that are stored, the newest first.
 func bulkActs(v *visit) (*screen, error) {
-	sc := &screen{Title: "Bulk acts"}
-	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
+	return &screen{Title: "Bulk acts", Blocks: v.each(func(ctx context.Context, s *store) ([]block, error) {
 		list, err := v.bulks(ctx, s)
 		return []block{{Note: workedOff, Table: v.paged(s, bulkTable(s, list), "acts")}}, err
-	})
-	return sc, nil
+	})}, nil
 }
 
 const workedOff = "Workers work them off; one that is stored waits for a worker."

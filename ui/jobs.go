@@ -28,7 +28,7 @@ func jobs(v *visit) (*screen, error) {
 		t := tableOf("No jobs.", []string{"State", "Job", "Schedule", "Zone", "Topic", "Next run", "Last run", "Ended as", ""}, list, func(j *job.Info) []cell {
 			spoken, _, _ := job.Explain(j.Schedule, j.Zone, v.now, 1)
 			return []cell{
-				pick(state(view.JobState(j)), "name", j.Name), link(j.Name, v.hrefIn(s.key, "job", "name", j.Name)), words(strings.TrimSpace(j.Schedule + ": " + spoken)), words(j.Zone), words(j.Topic),
+				pick(true, state(view.JobState(j)), "name", j.Name), link(j.Name, v.hrefIn(s.key, "job", "name", j.Name)), words(strings.TrimSpace(j.Schedule + ": " + spoken)), words(j.Zone), words(j.Topic),
 				at(j.NextRun), at(j.LastRunAt), state(string(j.LastRunStatus)), {Actions: jobActions(s, j)},
 			}
 		})
@@ -69,19 +69,15 @@ func oneJob(v *visit, s *store) (*screen, error) {
 	if err != nil {
 		return nil, err
 	}
-	runs, err := v.runs(s, j.Name)
-	if err != nil {
+	runs, unread := v.runs(s, j.Name)
+	found, err := v.reasons(s, j.Name, "job")
+	if err = cmp.Or(unread, err); err != nil {
 		return nil, err
 	}
-	found, err := s.Admin.Explain(v.Context(), j.Name, "job")
-	if err != nil {
-		return nil, err
-	}
-	v.redactExplanation(found)
 	times, _ := v.nextTimes(j.Schedule, j.Zone)
 	fields := []string{"store", s.key, "name", j.Name}
 	return &screen{Title: "Job " + j.Name, Blocks: []block{
-		{Findings: explained(found), Actions: append(jobActions(s, j), action{Page: "job/edit", Label: "Edit", Fields: fields}, removes(fields...))},
+		{Findings: found, Actions: append(jobActions(s, j), action{Page: "job/edit", Label: "Edit", Fields: fields}, removes(fields...))},
 		{Heading: "What it is", Facts: facts("State", state(view.JobState(j)), "Schedule", j.Schedule, "Zone", j.Zone, "Topic", j.Topic, "Queue", j.Queue, "Priority", strconv.Itoa(j.Priority),
 			"Misfire", string(j.Misfire), "Misfire limit", j.MisfireLimit, "Overlap", string(j.Overlap), "Spread", j.Spread, "Owner", j.Owner, "Last error", j.LastError, "Cannot be read", j.Unreadable)},
 		times,

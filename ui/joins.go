@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,12 +50,8 @@ func (v *visit) listJoins(ctx context.Context, s *store) (p pageOf[join.Info], e
 
 func (v *visit) joinTable(s *store, list []join.Info) *table {
 	t := tableOf("No joins.", []string{"State", "Join", "Grouping key", "Steps", "Created", "Deadline"}, list, func(j *join.Info) []cell {
-		first := state(string(j.Status))
-		if j.Status == join.Pending || j.Status == join.Failed {
-			first = pick(first, "id", j.ID.String())
-		}
 		return []cell{
-			first, {Text: j.ID.String(), Href: v.hrefIn(s.key, "joins/"+j.ID.String()), Mono: true}, words(j.GroupingKey), words(progress(j)), at(j.CreatedAt), at(j.Deadline),
+			pick(j.Status == join.Pending || j.Status == join.Failed, state(string(j.Status)), "id", j.ID.String()), {Text: j.ID.String(), Href: v.hrefIn(s.key, "joins/"+j.ID.String()), Mono: true}, words(j.GroupingKey), words(progress(j)), at(j.CreatedAt), at(j.Deadline),
 		}
 	})
 	return t.selectable(s, joinActions()...)
@@ -84,17 +81,10 @@ func oneJoin(v *visit, s *store) (*screen, error) {
 		return nil, err
 	}
 	id := j.ID
-	found, err := s.Admin.Explain(v.Context(), id.String(), "join")
-	if err != nil {
-		return nil, err
-	}
-	v.redactExplanation(found)
-	members, err := v.members(s, id)
-	if err != nil {
-		return nil, err
-	}
+	found, unknown := v.reasons(s, id.String(), "join")
+	members, unread := v.members(s, id)
 	drawn, err := v.graph(v.Context(), s, j)
-	if err != nil {
+	if err = cmp.Or(unknown, unread, err); err != nil {
 		return nil, err
 	}
 	actions := joinActions("store", v.key, "id", id.String())
@@ -107,7 +97,7 @@ func oneJoin(v *visit, s *store) (*screen, error) {
 		actions = nil
 	}
 	sc := &screen{Title: "Join " + id.String(), Filter: v.filter(input{Name: "status", Label: "Steps that are", Options: memberStates()}), Blocks: []block{
-		{Findings: explained(found), Actions: actions},
+		{Findings: found, Actions: actions},
 		{Heading: "What it is", Facts: facts("State", state(string(j.Status)), "Grouping key", j.GroupingKey, "Steps", progress(j), "Created", j.CreatedAt, "Changed", j.UpdatedAt, "Deadline", j.Deadline), Graph: drawn},
 		{Heading: "Steps", Table: lead(v, s, v.memberTable(s, j, members.rows), members)},
 	}}

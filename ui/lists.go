@@ -65,14 +65,8 @@ func (v *visit) readInbox(ctx context.Context, s *store) (pageOf[inbox.Info], er
 
 func inboxTable(s *store, list []inbox.Info) *table {
 	t := tableOf("No messages.", []string{"State", "Source", "Message id", "First seen", "Last seen", "Deliveries", "Attempts", "Last error", ""}, list, func(m *inbox.Info) []cell {
-		first, actions := state(string(m.Status)), []action(nil)
-		if m.Status == inbox.Dead {
-			again := action{Do: "revive", Label: "Revive", Fields: []string{"store", s.key, "source", m.Source, "id", m.MessageID}}
-			first, actions = pick(first, again.Fields...), []action{again}
-		}
-		return []cell{
-			first, words(m.Source), mono(m.MessageID), at(m.FirstSeenAt), at(m.LastSeenAt), count(m.Deliveries), count(int64(m.Attempts)), words(firstLine(m.LastError)), {Actions: actions},
-		}
+		first, acts := acted(m.Status == inbox.Dead, state(string(m.Status)), action{Do: "revive", Label: "Revive", Fields: []string{"store", s.key, "source", m.Source, "id", m.MessageID}})
+		return []cell{first, words(m.Source), mono(m.MessageID), at(m.FirstSeenAt), at(m.LastSeenAt), count(m.Deliveries), count(int64(m.Attempts)), words(firstLine(m.LastError)), acts}
 	})
 	return t.selectable(s, action{Do: "revive", Label: "Revive"})
 }
@@ -86,18 +80,17 @@ const timersDrawn = 1000
 
 // timers lists timers, and draws those of the next day.
 func timers(v *visit) (*screen, error) {
-	sc := &screen{Title: "Timers", Filter: v.filter(
+	f := v.filter(
 		input{Name: "status", Label: "State", Options: []string{string(timer.Scheduled), string(timer.Claimed), string(timer.Fired), string(timer.Failed), string(timer.Cancelled)}},
-		input{Name: "topic", Label: "Topic"}, input{Name: "key", Label: "Key"}, input{Name: "id", Label: "Timer id"})}
-	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
+		input{Name: "topic", Label: "Topic"}, input{Name: "key", Label: "Key"}, input{Name: "id", Label: "Timer id"})
+	return &screen{Title: "Timers", Filter: f, Blocks: v.each(func(ctx context.Context, s *store) ([]block, error) {
 		p, err := v.listTimers(ctx, s)
 		if err != nil {
 			return nil, err
 		}
 		day, err := engine.Collect(s.Timers.List(ctx, timer.ListOptions{Status: timer.Scheduled}), timersDrawn)
 		return []block{{Chart: nextDay(day, v.now), Table: lead(v, s, v.timerTable(s, p.rows), p)}}, err
-	})
-	return sc, nil
+	})}, nil
 }
 
 // listTimers reads the page that the address asks for, as the visitor may read it.
@@ -166,11 +159,8 @@ func (v *visit) timerTable(s *store, list []timer.Info) *table {
 		if one.Status == timer.Fired {
 			name = cell{Text: id, Href: v.hrefIn(s.key, "messages/"+id), Mono: true}
 		}
-		first, actions := state(string(one.Status)), []action(nil)
-		if one.Status == timer.Scheduled {
-			first, actions = pick(first, "id", id), timerActions("store", s.key, "id", id)
-		}
-		return []cell{first, name, words(one.Key), words(one.Topic), at(one.NextAttemptAt), at(one.EndedAt), words(firstLine(one.LastError)), {Actions: actions}}
+		first, acts := acted(one.Status == timer.Scheduled, state(string(one.Status)), timerActions("store", s.key, "id", id)...)
+		return []cell{first, name, words(one.Key), words(one.Topic), at(one.NextAttemptAt), at(one.EndedAt), words(firstLine(one.LastError)), acts}
 	})
 	return t.selectable(s, timerActions()...)
 }
@@ -207,12 +197,9 @@ func leases(v *visit) (*screen, error) {
 			Confirm: "Somebody else may have it at once. What its holder guards cannot be committed any more; anything else that it does goes on until it notices.",
 		}
 		t := tableOf("No leases.", []string{"State", "Lease", "Holder", "Until", "Token", "Waiting", "Last granted", ""}, list, func(l *lease.Info) []cell {
-			first, actions := state(string(l.Status)), []action(nil)
-			if l.Status == lease.Held {
-				release.Fields = []string{"store", s.key, "name", l.Name}
-				first, actions = pick(first, release.Fields...), []action{release}
-			}
-			return []cell{first, words(l.Name), words(l.Owner), at(l.Until), count(l.Token), count(int64(l.Waiting)), at(l.LastGranted), {Actions: actions}}
+			release.Fields = []string{"store", s.key, "name", l.Name}
+			first, acts := acted(l.Status == lease.Held, state(string(l.Status)), release)
+			return []cell{first, words(l.Name), words(l.Owner), at(l.Until), count(l.Token), count(int64(l.Waiting)), at(l.LastGranted), acts}
 		})
 		return t.selectable(s, release)
 	})

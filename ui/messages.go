@@ -91,12 +91,9 @@ func (v *visit) messageTable(s *store, list []outbox.Info) *table {
 		if when.IsZero() {
 			when = m.NextAttemptAt
 		}
-		first := state(string(view.MessageStatus(m)))
-		if m.Status == outbox.Failed || m.Status == outbox.Ready || m.Status == outbox.Discarded {
-			first = pick(first, "id", m.ID.String())
-		}
+		open := m.Status == outbox.Failed || m.Status == outbox.Ready || m.Status == outbox.Discarded
 		return []cell{
-			first, {Text: m.ID.String(), Href: v.hrefIn(s.key, "messages/"+m.ID.String()), Mono: true}, words(m.Topic), words(m.Queue),
+			pick(open, state(string(view.MessageStatus(m))), "id", m.ID.String()), {Text: m.ID.String(), Href: v.hrefIn(s.key, "messages/"+m.ID.String()), Mono: true}, words(m.Topic), words(m.Queue),
 			at(m.CreatedAt), at(when), count(int64(m.RetryCount)), words(firstLine(m.LastError)),
 		}
 	})
@@ -121,28 +118,17 @@ func message(v *visit, s *store) (*screen, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.Admin.Explain(v.Context(), m.ID.String(), "message")
-	if err != nil {
-		return nil, err
-	}
-	_, err = s.Timers.Get(v.Context(), m.ID)
-	wasTimer := err == nil
-	froms, err := s.Joins.From(v.Context(), &m.Message)
-	if err != nil {
-		return nil, err
-	}
-	story, err := v.story(v.Context(), s, m)
-	if err != nil {
-		return nil, err
-	}
+	_, noTimer := s.Timers.Get(v.Context(), m.ID)
+	found, unknown := v.reasons(s, m.ID.String(), "message")
+	froms, unread := s.Joins.From(v.Context(), &m.Message)
+	story, untold := v.story(v.Context(), s, m)
 	acts, err := messageActions(v, s, m)
-	if err != nil {
+	if err = cmp.Or(unknown, unread, untold, err); err != nil {
 		return nil, err
 	}
-	v.redactExplanation(found)
 	all := append([]block{
-		{Findings: explained(found), Actions: acts},
-		{Heading: "What it is", Facts: v.messageFacts(s, m, wasTimer)},
+		{Findings: found, Actions: acts},
+		{Heading: "What it is", Facts: v.messageFacts(s, m, noTimer == nil)},
 	}, story...)
 	if len(froms) > 0 {
 		all = append(all, block{Heading: "Joins", Table: v.joinTable(s, froms)})
@@ -160,6 +146,16 @@ func (v *visit) story(ctx context.Context, s *store, m *outbox.Info) ([]block, e
 	v.redactMessage(m)
 	v.redactAttempts(m.Topic, attempts)
 	return append(errorText("Last error", m.LastError), block{Heading: "Time line", Table: timeLine(m, attempts)}, v.payload(m.Topic, m.Payload)), err
+}
+
+// reasons are why something is where it is, as the visitor may read it.
+func (v *visit) reasons(s *store, id string, kind admin.Kind) ([]finding, error) {
+	found, err := s.Admin.Explain(v.Context(), id, kind)
+	if err != nil {
+		return nil, err
+	}
+	v.redactExplanation(found)
+	return explained(found), nil
 }
 
 // explained are an explanation's findings, the reason first.

@@ -24,8 +24,7 @@ func topicsAndQueues(v *visit) (*screen, error) {
 		return nil, err
 	}
 	name := v.query.Get("name")
-	sc := &screen{Title: "Topics and queues", Filter: v.filter(input{Name: "name", Label: "Name contains"})}
-	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
+	return &screen{Title: "Topics and queues", Filter: v.filter(input{Name: "name", Label: "Name contains"}), Blocks: v.each(func(ctx context.Context, s *store) ([]block, error) {
 		p, err := v.picture(ctx, s, &w)
 		if err != nil {
 			return nil, err
@@ -39,8 +38,7 @@ func topicsAndQueues(v *visit) (*screen, error) {
 			{Heading: "Queues", Table: v.paged(s, pausable(s, v.queueTable(s, queues), queues), "queues")},
 			{Heading: "Limits", Table: v.paged(s, limitTable(s, p.limits), "limits"), Actions: []action{setLimit(s, &admin.Limit{}, input{Name: "kind", Label: "Of", Value: "topic", Hint: "topic, queue or each"}, input{Name: "name", Label: "Name"})}},
 		}, nil
-	})
-	return sc, nil
+	})}, nil
 }
 
 // paged cuts a table to the page that the address asks for: its rows are in memory.
