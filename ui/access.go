@@ -48,18 +48,12 @@ var errNotHere = errors.New("the dashboard serves this machine alone, and nothin
 // this machine's, too: a page from elsewhere may have a name that leads here. What a proxy on this
 // machine sends on may come from anywhere.
 func thisMachine(r *http.Request) (Access, error) {
-	if forwarded(r) {
-		return Access{}, errNotHere
-	}
 	host := r.Host
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
-	if !loopback(host) {
-		return Access{}, errNotHere
-	}
 	from, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil || !from.Addr().Unmap().IsLoopback() {
+	if forwarded(r) || !loopback(host) || err != nil || !from.Addr().Unmap().IsLoopback() {
 		return Access{}, errNotHere
 	}
 	return Access{Name: "dashboard", Operator: true, Payloads: true}, nil
@@ -180,7 +174,6 @@ func BasicAuth(path string) (*Users, error) {
 	return u, lines.Err()
 }
 
-// add reads a line.
 func (u *Users) add(line string) error {
 	if line == "" || strings.HasPrefix(line, "#") {
 		return nil

@@ -42,7 +42,6 @@ const (
 	chartHeight = 80
 )
 
-// bars draws values.
 func bars(label string, all []bar, legends ...legend) *chart {
 	var most int64 = 1
 	for i := range all {
@@ -83,7 +82,6 @@ const (
 	nodeText   = 34 // characters
 )
 
-// graph draws a join.
 func (v *visit) graph(ctx context.Context, s *store, j *join.Info) (*graph, error) {
 	type kind struct {
 		topic string
@@ -289,7 +287,6 @@ const (
 	sparkHeight = 20
 )
 
-// sparkOf draws what was done with a subject.
 func sparkOf(done *sums) *spark {
 	if len(done.steps) == 0 {
 		return nil
@@ -318,7 +315,6 @@ type window struct {
 	until time.Time // zero: now
 }
 
-// window reads the time of the address.
 func (v *visit) window() (w window, err error) {
 	if w.since, err = v.duration("since", time.Hour); err != nil {
 		return w, err

@@ -58,12 +58,10 @@ func failed(v *visit) (*screen, error) {
 	return sc, nil
 }
 
-// failedFilter is what the address asks for.
 func (v *visit) failedFilter() (f outbox.FailedFilter, err error) {
 	return filterOf(v.query), cmp.Or(v.searchable("error"), v.searchable("fingerprint"))
 }
 
-// filterOf is a filter of an address or a form.
 func filterOf(q url.Values) outbox.FailedFilter {
 	return outbox.FailedFilter{Topic: q.Get("topic"), Queue: q.Get("queue"), Error: q.Get("error"), Fingerprint: q.Get("fingerprint")}
 }
@@ -290,7 +288,6 @@ func discard(ctx context.Context, s *store, f outbox.FailedFilter) (acts.Bulk, e
 // takenBack is what else may become of what is discarded.
 const takenBack = "For an hour that can be taken back."
 
-// undiscards takes discards back.
 func undiscards(fields ...string) action {
 	return action{Do: "undiscard", Label: "Undiscard", Fields: fields}
 }
@@ -303,7 +300,6 @@ func undiscardsAct(s *store, did string, id uuid.UUID, until time.Time) (all []a
 	return all
 }
 
-// undiscard makes messages failed again that were discarded.
 func undiscard(ctx context.Context, s *store, form url.Values) (string, error) {
 	if form.Get("act") == "" {
 		return toFailed(func(ctx context.Context, s *store, f outbox.FailedFilter) (acts.Bulk, error) {
@@ -318,7 +314,6 @@ func undiscard(ctx context.Context, s *store, form url.Values) (string, error) {
 	return began(&b), err
 }
 
-// bulkActs lists the bulk acts that are stored, the newest first.
 func bulkActs(v *visit) (*screen, error) {
 	return &screen{Title: "Bulk acts", Blocks: v.each(func(ctx context.Context, s *store) ([]block, error) {
 		list, err := v.bulks(ctx, s)
@@ -396,7 +391,6 @@ func (v *visit) bulk(do func(context.Context, uuid.UUID) (acts.Bulk, error)) (an
 	return b, err
 }
 
-// stopBulk stops a bulk act.
 func stopBulk(ctx context.Context, s *store, id uuid.UUID, _ url.Values) (string, error) {
 	b, err := s.Outbox.Operator(access.Key{}).StopBulk(ctx, id)
 	return string(b.Status) + ": " + plural(b.Changed, "message") + " " + changedBy[b.Action], err

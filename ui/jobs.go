@@ -22,7 +22,6 @@ import (
 // stripRuns is how many of a job's last runs are shown as a strip.
 const stripRuns = 20
 
-// jobs lists jobs.
 func jobs(v *visit) (*screen, error) {
 	sc, err := listing(v, "Jobs", nil, v.listJobs, func(s *store, list []job.Info) *table {
 		t := tableOf("No jobs.", []string{"State", "Job", "Schedule", "Zone", "Topic", "Next run", "Last run", "Ended as", ""}, list, func(j *job.Info) []cell {
@@ -32,7 +31,7 @@ func jobs(v *visit) (*screen, error) {
 				at(j.NextRun), at(j.LastRunAt), state(string(j.LastRunStatus)), {Actions: jobActions(s, j)},
 			}
 		})
-		return t.selectable(s, action{Do: "run-job", Label: "Run now"}, action{Do: "enable-job", Label: "Enable"}, action{Do: "disable-job", Label: "Disable", Inputs: []input{why()}, Confirm: disabled}, removes())
+		return t.selectable(s, actsOnJobs()...)
 	})
 	for i := range sc.Blocks {
 		b := &sc.Blocks[i]
@@ -41,10 +40,6 @@ func jobs(v *visit) (*screen, error) {
 	return sc, err
 }
 
-// disabled is what becomes of a job that is disabled.
-const disabled = "What is disabled has no more runs until it is enabled."
-
-// listJobs reads the page that the address asks for.
 func (v *visit) listJobs(ctx context.Context, s *store) (pageOf[job.Info], error) {
 	after := &job.Info{Job: job.Job{Name: v.query.Get("after")}} // "": from the first one on
 	p, err := sift(s.Jobs.List(ctx, job.ListOptions{After: after}), nil, func(j *job.Info) string { return j.Name })
@@ -54,30 +49,38 @@ func (v *visit) listJobs(ctx context.Context, s *store) (pageOf[job.Info], error
 	return p, err
 }
 
-func jobActions(s *store, j *job.Info) []action {
-	fields := []string{"store", s.key, "name", j.Name}
-	all := []action{{Do: "run-job", Label: "Run now", Fields: fields}}
-	if j.Enabled {
-		return append(all, action{Do: "disable-job", Label: "Disable", Fields: fields, Inputs: []input{why()}, Confirm: disabled})
+// actsOnJobs are what can be done to jobs: to each, to one that is disabled, to one that is enabled, to each.
+func actsOnJobs(fields ...string) []action {
+	return []action{
+		{Do: "run-job", Label: "Run now", Fields: fields},
+		{Do: "enable-job", Label: "Enable", Fields: fields},
+		{Do: "disable-job", Label: "Disable", Fields: fields, Inputs: []input{why()}, Confirm: "What is disabled has no more runs until it is enabled."},
+		{Do: "remove-job", Label: "Remove", Fields: fields, Danger: true, Inputs: []input{why()}, Confirm: "What is removed has no more runs, and those that wait are removed. A run that is being worked on goes on, and the history of runs stays for a while."},
 	}
-	return append(all, action{Do: "enable-job", Label: "Enable", Fields: fields})
 }
 
-// oneJob shows a job with its next times and its last runs.
+func jobActions(s *store, j *job.Info) []action {
+	all := actsOnJobs("store", s.key, "name", j.Name)
+	if j.Enabled {
+		all[1] = all[2]
+	}
+	return all[:2]
+}
+
 func oneJob(v *visit, s *store) (*screen, error) {
 	j, err := s.Jobs.Get(v.Context(), v.query.Get("name"))
 	if err != nil {
 		return nil, err
 	}
 	runs, unread := v.runs(s, j.Name)
-	found, err := v.reasons(s, j.Name, "job")
+	found, err := v.explain(s, j.Name, "job")
 	if err = cmp.Or(unread, err); err != nil {
 		return nil, err
 	}
 	times, _ := v.nextTimes(j.Schedule, j.Zone)
 	fields := []string{"store", s.key, "name", j.Name}
 	return &screen{Title: "Job " + j.Name, Blocks: []block{
-		{Findings: found, Actions: append(jobActions(s, j), action{Page: "job/edit", Label: "Edit", Fields: fields}, removes(fields...))},
+		{Findings: explained(found), Actions: append(jobActions(s, j), action{Page: "job/edit", Label: "Edit", Fields: fields}, actsOnJobs(fields...)[3])},
 		{Heading: "What it is", Facts: facts("State", state(view.JobState(j)), "Schedule", j.Schedule, "Zone", j.Zone, "Topic", j.Topic, "Queue", j.Queue, "Priority", strconv.Itoa(j.Priority),
 			"Misfire", string(j.Misfire), "Misfire limit", j.MisfireLimit, "Overlap", string(j.Overlap), "Spread", j.Spread, "Owner", j.Owner, "Last error", j.LastError, "Cannot be read", j.Unreadable)},
 		times,
@@ -93,12 +96,6 @@ func (v *visit) nextTimes(schedule, zone string) (block, error) {
 	return block{Heading: "Next times", Note: spoken, Table: t}, err
 }
 
-// removes removes jobs.
-func removes(fields ...string) action {
-	return action{Do: "remove-job", Label: "Remove", Fields: fields, Danger: true, Inputs: []input{why()}, Confirm: "What is removed has no more runs, and those that wait are removed. A run that is being worked on goes on, and the history of runs stays for a while."}
-}
-
-// runs reads the last runs of a job.
 func (v *visit) runs(s *store, name string) ([]job.Run, error) {
 	runs, err := engine.Collect(s.Jobs.Runs(v.Context(), name, job.RunsOptions{}), pageSize)
 	if err != nil || v.readsAll() {
@@ -255,16 +252,15 @@ func (v *visit) jobOf(form url.Values, stored *job.Info) (j job.Job, err error) 
 // headersOf reads lines NAME=VALUE. A value that is masked is the one that is known.
 func headersOf(lines string, known map[string]string) (map[string]string, error) {
 	headers := map[string]string{}
-	for line := range strings.SplitSeq(strings.TrimSpace(unix.Replace(lines)), "\n") {
+	for line := range strings.SplitSeq(unix.Replace(lines), "\n") {
 		name, value, is := strings.Cut(line, "=")
-		if !is && line != "" {
-			return nil, engine.Invalid("headers", "not a line NAME=VALUE each")
-		}
-		if before, had := known[name]; had && value == view.Masked {
-			value = before
-		}
-		if is {
+		switch before, had := known[name]; {
+		case had && value == view.Masked:
+			headers[name] = before
+		case is:
 			headers[name] = value
+		case line != "":
+			return nil, engine.Invalid("headers", "not a line NAME=VALUE each")
 		}
 	}
 	return headers, nil
@@ -290,19 +286,19 @@ func (v *visit) jobForm(s *store, stored *job.Info, filled url.Values, wrong err
 	if wrong != nil {
 		b.Error = said(wrong)
 	}
-	inputs, value := jobFields(j), map[string]string{}
-	for i := range inputs {
-		if f := &inputs[i]; filled != nil {
-			f.Value = filled.Get(f.Name)
+	inputs, schedule, zone := jobFields(j), j.Schedule, j.Zone
+	if filled != nil {
+		schedule, zone = filled.Get("schedule"), filled.Get("zone")
+		for i := range inputs {
+			inputs[i].Value = filled.Get(inputs[i].Name)
 		}
-		value[inputs[i].Name] = inputs[i].Value
 	}
 	inputs = slices.DeleteFunc(inputs, func(f input) bool {
 		return f.Name == "name" && stored != nil || f.Name == "data" && !payload || f.Name == "header" && !headers
 	})
 	b.Actions = []action{{Do: "put-job", Label: "Save", Preview: true, Fields: fields, Inputs: inputs}}
 	sc.Blocks = []block{b}
-	if times, err := v.nextTimes(value["schedule"], value["zone"]); err == nil {
+	if times, err := v.nextTimes(schedule, zone); err == nil {
 		sc.Blocks = append(sc.Blocks, times)
 	}
 	return sc

@@ -22,7 +22,6 @@ func memberStates() []string {
 	return []string{string(join.Pending), string(join.Completed), string(join.Failed)}
 }
 
-// joins lists joins, newest first.
 func joins(v *visit) (*screen, error) {
 	f := v.filter(input{Name: "status", Label: "State", Options: joinStates()}, input{Name: "group", Label: "Grouping key"})
 	return listing(v, "Joins", f, v.listJoins, v.joinTable)
@@ -74,14 +73,13 @@ func progress(j *join.Info) string {
 	return text
 }
 
-// oneJoin shows a join with its members.
 func oneJoin(v *visit, s *store) (*screen, error) {
 	j, err := v.join(s)
 	if err != nil {
 		return nil, err
 	}
 	id := j.ID
-	found, unknown := v.reasons(s, id.String(), "join")
+	found, unknown := v.explain(s, id.String(), "join")
 	members, unread := v.members(s, id)
 	drawn, err := v.graph(v.Context(), s, j)
 	if err = cmp.Or(unknown, unread, err); err != nil {
@@ -97,7 +95,7 @@ func oneJoin(v *visit, s *store) (*screen, error) {
 		actions = nil
 	}
 	sc := &screen{Title: "Join " + id.String(), Filter: v.filter(input{Name: "status", Label: "Steps that are", Options: memberStates()}), Blocks: []block{
-		{Findings: found, Actions: actions},
+		{Findings: explained(found), Actions: actions},
 		{Heading: "What it is", Facts: facts("State", state(string(j.Status)), "Grouping key", j.GroupingKey, "Steps", progress(j), "Created", j.CreatedAt, "Changed", j.UpdatedAt, "Deadline", j.Deadline), Graph: drawn},
 		{Heading: "Steps", Table: lead(v, s, v.memberTable(s, j, members.rows), members)},
 	}}
@@ -107,7 +105,6 @@ func oneJoin(v *visit, s *store) (*screen, error) {
 	return sc, nil
 }
 
-// join reads the join that the path names.
 func (v *visit) join(s *store) (*join.Info, error) {
 	id, err := parsed(uuid.Parse, v.PathValue("id"))
 	if err != nil {
@@ -116,7 +113,6 @@ func (v *visit) join(s *store) (*join.Info, error) {
 	return s.Joins.Get(v.Context(), id)
 }
 
-// members reads a page of a join's members.
 func (v *visit) members(s *store, id join.ID) (p pageOf[join.Member], err error) {
 	var after *join.Member
 	if text := v.query.Get("after"); text != "" {

@@ -24,7 +24,6 @@ func inboxStates() []string {
 	return []string{string(inbox.Seen), string(inbox.Processing), string(inbox.Done), string(inbox.Dead)}
 }
 
-// inboxes lists messages from outside.
 func inboxes(v *visit) (*screen, error) {
 	f := v.filter(input{Name: "status", Label: "State", Options: inboxStates()}, input{Name: "source", Label: "Source"}, input{Name: "id", Label: "Message id"})
 	return listing(v, "Inbox", f, v.listInbox, inboxTable)
@@ -189,7 +188,6 @@ func leaseStates() []string {
 	return []string{string(lease.Held), string(lease.Expired), string(lease.Free)}
 }
 
-// leases lists leases by name.
 func leases(v *visit) (*screen, error) {
 	return listing(v, "Leases", v.filter(input{Name: "status", Label: "State", Options: leaseStates()}), v.listLeases, func(s *store, list []lease.Info) *table {
 		release := action{
@@ -205,7 +203,6 @@ func leases(v *visit) (*screen, error) {
 	})
 }
 
-// listLeases reads the page that the address asks for.
 func (v *visit) listLeases(ctx context.Context, s *store) (pageOf[lease.Info], error) {
 	if err := oneOf("status", v.query.Get("status"), leaseStates()); err != nil {
 		return pageOf[lease.Info]{}, err
@@ -219,7 +216,6 @@ func releaseLease(ctx context.Context, s *store, form url.Values) (string, error
 	return became(s.Leases.ForceRelease(ctx, form.Get("name")))("lease", "released")
 }
 
-// workers lists the processes that work on a database.
 func workers(v *visit) (*screen, error) {
 	return &screen{Title: "Workers", Blocks: v.each(func(ctx context.Context, s *store) ([]block, error) {
 		list, err := inspect.ListWorkers(ctx, s.db())
@@ -236,7 +232,6 @@ func workerTable(list inspect.Workers) *table {
 	})
 }
 
-// auditTrail lists what operators did, newest first.
 func auditTrail(v *visit) (*screen, error) {
 	return listing(v, "Audit", v.filter(input{Name: "actor", Label: "Who"}, input{Name: "action", Label: "What"}), v.listAudit, func(s *store, list []audit.Entry) *table {
 		return tableOf("Nobody changed anything.", []string{"When", "Who", "What", "To what", "How many", "Why", ""}, list, func(e *audit.Entry) []cell {
@@ -253,7 +248,6 @@ func who(e *audit.Entry) string {
 	return e.Actor + " (" + e.Login + ")"
 }
 
-// listAudit reads the page that the address asks for.
 func (v *visit) listAudit(ctx context.Context, s *store) (pageOf[audit.Entry], error) {
 	q := v.query
 	after, err := entryAt(q.Get("after"))

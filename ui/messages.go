@@ -27,7 +27,6 @@ func statuses() []string {
 	return []string{"ready", "scheduled", "retrying", "running", "done", "failed", "discarded", "expired"}
 }
 
-// messages lists messages, newest first.
 func messages(v *visit) (*screen, error) {
 	f := v.filter(
 		input{Name: "status", Label: "State", Options: statuses()}, input{Name: "topic", Label: "Topic"}, input{Name: "queue", Label: "Queue"}, input{Name: "correlation", Label: "Correlation id"},
@@ -64,7 +63,6 @@ func (v *visit) listMessages(ctx context.Context, s *store, opts outbox.ListOpti
 	return p, err
 }
 
-// listOptions are the filters of the address.
 func (v *visit) listOptions() (opts outbox.ListOptions, err error) {
 	q := v.query
 	opts = outbox.ListOptions{
@@ -119,15 +117,15 @@ func message(v *visit, s *store) (*screen, error) {
 		return nil, err
 	}
 	_, noTimer := s.Timers.Get(v.Context(), m.ID)
-	found, unknown := v.reasons(s, m.ID.String(), "message")
+	found, unknown := v.explain(s, m.ID.String(), "message")
 	froms, unread := s.Joins.From(v.Context(), &m.Message)
-	story, untold := v.story(v.Context(), s, m)
+	story, unlisted := v.story(v.Context(), s, m)
 	acts, err := messageActions(v, s, m)
-	if err = cmp.Or(unknown, unread, untold, err); err != nil {
+	if err = cmp.Or(unknown, unread, unlisted, err); err != nil {
 		return nil, err
 	}
 	all := append([]block{
-		{Findings: found, Actions: acts},
+		{Findings: explained(found), Actions: acts},
 		{Heading: "What it is", Facts: v.messageFacts(s, m, noTimer == nil)},
 	}, story...)
 	if len(froms) > 0 {
@@ -148,14 +146,13 @@ func (v *visit) story(ctx context.Context, s *store, m *outbox.Info) ([]block, e
 	return append(errorText("Last error", m.LastError), block{Heading: "Time line", Table: timeLine(m, attempts)}, v.payload(m.Topic, m.Payload)), err
 }
 
-// reasons are why something is where it is, as the visitor may read it.
-func (v *visit) reasons(s *store, id string, kind admin.Kind) ([]finding, error) {
-	found, err := s.Admin.Explain(v.Context(), id, kind)
-	if err != nil {
-		return nil, err
+// explain says why something is where it is, as the visitor may read it.
+func (v *visit) explain(s *store, id string, kinds ...admin.Kind) (*admin.Explanation, error) {
+	found, err := s.Admin.Explain(v.Context(), id, kinds...)
+	if err == nil {
+		v.redactExplanation(found)
 	}
-	v.redactExplanation(found)
-	return explained(found), nil
+	return found, err
 }
 
 // explained are an explanation's findings, the reason first.
@@ -294,7 +291,6 @@ func actsOnMessages(fields ...string) []action {
 	}
 }
 
-// movesTo gives messages another topic.
 func movesTo(fields ...string) action {
 	return action{Do: "retopic", Label: "Move to another topic", Fields: fields, Inputs: []input{{Name: "topic", Label: "New topic"}}, Confirm: "They keep their ids, attempts and places in the order of their keys. What a worker holds stays."}
 }
@@ -317,17 +313,14 @@ func retopic(ctx context.Context, s *store, form url.Values) (string, error) {
 	return did, err
 }
 
-// why asks for a reason.
 func why() input {
 	return input{Name: "reason", Label: "Reason", Hint: "for those who read the audit trail"}
 }
 
-// dueField asks for a time.
 func dueField() input {
 	return input{Name: "in", Label: "Due in", Value: "10m", Hint: "90s, 10m, 24h"}
 }
 
-// cancelMessage cancels a message that has not run.
 func cancelMessage(ctx context.Context, s *store, form url.Values) (string, error) {
 	m, err := find(ctx, s, form.Get("id"))
 	if err != nil {
@@ -337,7 +330,6 @@ func cancelMessage(ctx context.Context, s *store, form url.Values) (string, erro
 	return plural(n, "message") + " cancelled", err
 }
 
-// rescheduleMessage changes when a message is due.
 func rescheduleMessage(ctx context.Context, s *store, form url.Values) (string, error) {
 	m, err := find(ctx, s, form.Get("id"))
 	if err != nil {

@@ -120,10 +120,14 @@ func problems(v *visit) (*screen, error) {
 		if !examine {
 			return []block{health, {Heading: "Doctor: is the database in order?", Facts: facts("It reads much", link("Examine now", v.hrefIn(s.key, "problems", "examine", "yes")))}}, nil
 		}
-		d := v.redactReport(s.Admin.ExamineWith(ctx, access.Key{}, engine.ExamineOptions{Timeout: v.s.opts.Timeout}))
+		d := v.examine(ctx, s)
 		return []block{health, {Heading: "Doctor: is the database in order?", Note: verdict(d), Findings: worst(d, s.key)}}, nil
 	})...)
 	return sc, nil
+}
+
+func (v *visit) examine(ctx context.Context, s *store) health.Report {
+	return v.redactReport(s.Admin.ExamineWith(ctx, access.Key{}, engine.ExamineOptions{Timeout: v.s.opts.Timeout}))
 }
 
 // verdict is a report in a sentence.
@@ -160,7 +164,6 @@ func worst(r health.Report, key string) (all []finding) {
 	return all
 }
 
-// repair repairs what the doctor can repair.
 func repair(ctx context.Context, s *store, _ url.Values) (string, error) {
 	before := s.Admin.ExamineWith(ctx, access.Key{}, engine.ExamineOptions{Fix: true})
 	return "examined and repaired: " + verdict(before), nil
@@ -210,12 +213,11 @@ func (v *visit) askStores(of []fleetstate.Store) []storeRow {
 	sideBySide(len(of), func(i int) {
 		r := &rows[i]
 		r.Store = of[i]
-		ctx, cancel := context.WithTimeout(v.Context(), v.s.opts.Timeout)
-		defer cancel()
-		s, err := v.s.source.open(ctx, r.Key)
-		if r.err = err; err == nil {
-			p, unread := v.picture(ctx, s, &window{since: time.Hour})
-			r.picture, r.err = *p, unread
+		p, err := askOne(v, r.Key, func(ctx context.Context, s *store) (*picture, error) {
+			return v.picture(ctx, s, &window{since: time.Hour})
+		})
+		if r.err = err; p != nil {
+			r.picture = *p
 		}
 	})
 	return rows

@@ -31,7 +31,6 @@ import (
 //go:embed assets templates
 var files embed.FS
 
-// page is one page of the dashboard.
 type page struct {
 	pattern string
 	nav     string // its name in the navigation; none if it is about one thing
@@ -85,7 +84,6 @@ func pairs(list []string) (all []pair) {
 	return all
 }
 
-// page answers a request for a page.
 func (s *server) page(w http.ResponseWriter, r *http.Request, p page) {
 	v := s.visit(r)
 	sc, err := p.show(v)
@@ -191,7 +189,6 @@ func pages() []page {
 	}
 }
 
-// changes are what operators do.
 func changes(v *visit) map[string]change {
 	return map[string]change{
 		"retry": toFailed(redrive), "discard": toFailed(discard), "undiscard": undiscard, "retopic": retopic, "cancel": cancelMessage, "reschedule": rescheduleMessage,
@@ -204,7 +201,6 @@ func changes(v *visit) map[string]change {
 // accessKey is what a request's context has its Access by.
 type accessKey struct{}
 
-// visit is a request for a page or a change.
 type visit struct {
 	*http.Request
 	s      *server
@@ -301,19 +297,24 @@ func sideBySide(n int, do func(int)) {
 	asking.Wait()
 }
 
-// ask asks one store.
+// ask asks one store for a page.
 func (v *visit) ask(key string, ask func(ctx context.Context, s *store) ([]block, error)) []block {
-	ctx, cancel := context.WithTimeout(v.Context(), v.s.opts.Timeout)
-	defer cancel()
-	s, err := v.s.source.open(ctx, key)
-	if err != nil {
-		return []block{{Error: v.problem(err)}}
-	}
-	blocks, err := ask(ctx, s)
+	blocks, err := askOne(v, key, ask)
 	if err != nil {
 		blocks = append(blocks, block{Error: v.problem(err)})
 	}
 	return blocks
+}
+
+// askOne asks a store, for as long as a page may.
+func askOne[T any](v *visit, key string, ask func(ctx context.Context, s *store) (T, error)) (answer T, err error) {
+	ctx, cancel := context.WithTimeout(v.Context(), v.s.opts.Timeout)
+	defer cancel()
+	s, err := v.s.source.open(ctx, key)
+	if err != nil {
+		return answer, err
+	}
+	return ask(ctx, s)
 }
 
 // inStore is a page about something in the store that was chosen.

@@ -16,7 +16,6 @@ const (
 	pageRead = 10_000
 )
 
-// pageOf is a page of a list.
 type pageOf[T any] struct {
 	rows []T
 	next string // the parameter after of the next page; "" if this is the last

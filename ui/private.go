@@ -116,7 +116,6 @@ func (v *visit) redactReport(r health.Report) health.Report {
 	return r
 }
 
-// redactActivity hides errors.
 func (v *visit) redactActivity(a *inspect.Activity) {
 	if v.readsAll() {
 		return

@@ -358,7 +358,6 @@ func unlimitSubject(ctx context.Context, s *store, form url.Values) (string, err
 	return became(s.Admin.RemoveLimit(ctx, admin.Kind(form.Get("kind")), form.Get("name")))(form.Get("kind")+" "+form.Get("name"), "has no limit any more")
 }
 
-// limitWords is a limit in words.
 func limitWords(l *admin.Limit) string {
 	var parts []string
 	if l.Concurrency > 0 {
