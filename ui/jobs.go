@@ -149,12 +149,10 @@ func runJob(ctx context.Context, s *store, form url.Values) (string, error) {
 	return "run " + id.String() + " enqueued", err
 }
 
-func enableJob(ctx context.Context, s *store, form url.Values) (string, error) {
-	return "job enabled", s.Jobs.SetEnabled(ctx, form.Get("name"), true)
-}
-
-func disableJob(ctx context.Context, s *store, form url.Values) (string, error) {
-	return "job disabled", s.Jobs.SetEnabled(ctx, form.Get("name"), false)
+func switchJob(enabled bool, did string) change {
+	return func(ctx context.Context, s *store, form url.Values) (string, error) {
+		return did, s.Jobs.SetEnabled(ctx, form.Get("name"), enabled)
+	}
 }
 
 // unsaved is why a form is shown again, with what was filled in: nothing was changed.

@@ -134,7 +134,7 @@ func message(v *visit, s *store) (*screen, error) {
 	if len(m.Headers) > 0 {
 		all = append(all, block{Heading: "Headers", Table: headerTable(m.Headers)})
 	}
-	all = append(all, block{Heading: "On the command line", Text: &text{Body: commands(m)}})
+	all = append(all, block{Heading: "On the command line", Text: &text{Body: commands(m.ID.String(), acts)}})
 	return &screen{Title: "Message " + m.ID.String(), Blocks: all}, nil
 }
 
@@ -224,11 +224,7 @@ func timeLine(m *outbox.Info, attempts []acts.Attempt) *table {
 }
 
 func headerTable(headers map[string]string) *table {
-	t := &table{Head: []string{"Name", "Value"}}
-	for _, name := range slices.Sorted(maps.Keys(headers)) {
-		t.Rows = append(t.Rows, []cell{mono(name), words(headers[name])})
-	}
-	return t
+	return tableOf("", []string{"Name", "Value"}, slices.Sorted(maps.Keys(headers)), func(name *string) []cell { return []cell{mono(*name), words(headers[*name])} })
 }
 
 // payload is a payload, closed until somebody who may opens it.
@@ -244,19 +240,12 @@ func (v *visit) payload(topic string, payload []byte) block {
 }
 
 // commands are what does the same on the command line.
-func commands(m *outbox.Info) string {
-	id := m.ID.String()
+func commands(id string, acts []action) string {
 	list := "pawl show " + id + "\npawl explain " + id
-	switch m.Status {
-	case outbox.Failed:
-		list += "\npawl retry " + id + "\npawl discard " + id
-	case outbox.Discarded:
-		list += "\npawl undiscard " + id
-	case outbox.Ready:
-		if view.MessageStatus(m) == outbox.Retrying {
-			list += "\npawl retry " + id
+	for i := range acts {
+		if options, same := map[string]string{"retry": "", "discard": "", "undiscard": "", "cancel": "", "reschedule": " --in 10m"}[acts[i].Do]; same {
+			list += "\npawl " + acts[i].Do + " " + id + options
 		}
-		list += "\npawl cancel " + id + "\npawl reschedule " + id + " --in 10m"
 	}
 	return list
 }

@@ -194,7 +194,7 @@ func changes(v *visit) map[string]change {
 		"retry": toFailed(redrive), "discard": toFailed(discard), "undiscard": undiscard, "retopic": retopic, "cancel": cancelMessage, "reschedule": rescheduleMessage,
 		"pause": pauseSubject, "resume": resumeSubject, "limit": limitSubject, "unlimit": unlimitSubject,
 		"cancel-join": byID(uuid.Parse, cancelJoin), "retry-join": byID(uuid.Parse, retryJoin), "revive": revive, "cancel-timer": byID(outbox.ParseMessageID, cancelTimer), "reschedule-timer": byID(outbox.ParseMessageID, rescheduleTimer),
-		"run-job": runJob, "enable-job": enableJob, "disable-job": disableJob, "put-job": v.putJob, "remove-job": removeJob, "release-lease": releaseLease, "repair": repair, "stop-bulk": byID(uuid.Parse, stopBulk),
+		"run-job": runJob, "enable-job": switchJob(true, "job enabled"), "disable-job": switchJob(false, "job disabled"), "put-job": v.putJob, "remove-job": removeJob, "release-lease": releaseLease, "repair": repair, "stop-bulk": byID(uuid.Parse, stopBulk),
 	}
 }
 

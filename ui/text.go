@@ -52,28 +52,15 @@ func readable(payload []byte) string {
 }
 
 // cursor is a place in a list as one value: the parameter after of the next page.
-func cursor(parts ...string) string {
-	for i := range parts {
-		parts[i] = url.QueryEscape(parts[i])
-	}
-	return strings.Join(parts, " ")
-}
+func cursor(parts ...string) string { return url.Values{"at": parts}.Encode() }
 
 // fromCursor returns the two parts of the parameter after; none if it is not given.
-func fromCursor(after string) (parts []string, err error) {
-	if after == "" {
-		return nil, nil
+func fromCursor(after string) ([]string, error) {
+	q, err := url.ParseQuery(after)
+	if parts := q["at"]; after == "" || err == nil && len(parts) == 2 {
+		return parts, nil
 	}
-	parts = strings.Split(after, " ")
-	for i := range parts {
-		if parts[i], err = url.QueryUnescape(parts[i]); err != nil {
-			break
-		}
-	}
-	if len(parts) != 2 || err != nil {
-		return nil, engine.Invalid("after", "none of a list's")
-	}
-	return parts, nil
+	return nil, engine.Invalid("after", "none of a list's")
 }
 
 // aSecond is a rate; none is left empty.
