@@ -165,7 +165,9 @@ func TestJobFormKeepsWhatIsFilledIn(t *testing.T) {
 	known.Set("name", "known")
 	gone := maps.Clone(right)
 	gone.Set("edit", "yes")
-	for want, form := range map[string]url.Values{"schedule: ": never, "there is a job of this name": known, "job not found": gone} {
+	wordy := maps.Clone(right)
+	wordy.Set("priority", "high")
+	for want, form := range map[string]url.Values{"priority: ": wordy, "schedule: ": never, "there is a job of this name": known, "job not found": gone} {
 		if status, body, _ := do(t, s, http.MethodPost, "do/put-job", form, nil); status < 400 || status > 499 || !strings.Contains(body, want) {
 			t.Errorf("%s: %d %s", want, status, body)
 		}

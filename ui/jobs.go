@@ -43,10 +43,7 @@ func jobs(v *visit) (*screen, error) {
 func (v *visit) listJobs(ctx context.Context, s *store) (pageOf[job.Info], error) {
 	after := &job.Info{Job: job.Job{Name: v.query.Get("after")}} // "": from the first one on
 	p, err := sift(s.Jobs.List(ctx, job.ListOptions{After: after}), nil, func(j *job.Info) string { return j.Name })
-	for i := range p.rows {
-		p.rows[i].Headers = v.headers(p.rows[i].Topic, p.rows[i].Headers)
-	}
-	return p, err
+	return p.each(func(j *job.Info) { j.Headers = v.headers(j.Topic, j.Headers) }), err
 }
 
 // actsOnJobs are what can be done to jobs: to each, to one that is disabled, to one that is enabled, to each.
@@ -213,8 +210,8 @@ func (v *visit) writes(j *job.Info) (payload, headers bool) {
 	return payload, headers
 }
 
-// unix has the line breaks of a text area, and of a text that is compared with it.
-var unix = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+// unix is the text of a text area, or one that is compared with it, with line feeds alone.
+func unix(text string) string { return strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text) }
 
 // jobOf is the job that a form says. It has the stored one's payload and headers where they are not filled in, and
 // the errors of Put.
@@ -225,7 +222,7 @@ func (v *visit) jobOf(form url.Values, stored *job.Info) (j job.Job, err error) 
 	j.Name, j.Schedule, j.Zone, j.Topic, j.Queue = form.Get("name"), form.Get("schedule"), form.Get("zone"), form.Get("topic"), form.Get("queue")
 	j.Misfire, j.Overlap = job.Misfire(form.Get("misfire")), job.Overlap(form.Get("overlap"))
 	payload, headers := v.writes(stored)
-	if data := unix.Replace(form.Get("data")); payload && form.Has("data") && data != unix.Replace(string(j.Payload)) {
+	if data := unix(form.Get("data")); payload && form.Has("data") && data != unix(string(j.Payload)) {
 		j.Payload = []byte(data)
 	}
 	if headers && form.Has("header") {
@@ -250,7 +247,7 @@ func (v *visit) jobOf(form url.Values, stored *job.Info) (j job.Job, err error) 
 // headersOf reads lines NAME=VALUE. A value that is masked is the one that is known.
 func headersOf(lines string, known map[string]string) (map[string]string, error) {
 	headers := map[string]string{}
-	for line := range strings.SplitSeq(unix.Replace(lines), "\n") {
+	for line := range strings.SplitSeq(unix(lines), "\n") {
 		name, value, is := strings.Cut(line, "=")
 		switch before, had := known[name]; {
 		case had && value == view.Masked:
@@ -278,7 +275,7 @@ func (v *visit) jobForm(s *store, stored *job.Info, filled url.Values, wrong err
 		}
 	}
 	payload, headers := v.writes(stored)
-	if !payload || !headers {
+	if stored != nil && !(payload && headers) {
 		b.Note += " What you cannot read of its headers and payload here stays as it is."
 	}
 	if wrong != nil {

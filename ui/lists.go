@@ -14,7 +14,6 @@ import (
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/inspect"
-	"github.com/bravellian/pawl/internal/registry"
 	"github.com/bravellian/pawl/lease"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
@@ -32,10 +31,7 @@ func inboxes(v *visit) (*screen, error) {
 // listInbox reads the page that the address asks for, as the visitor may read it.
 func (v *visit) listInbox(ctx context.Context, s *store) (pageOf[inbox.Info], error) {
 	p, err := v.readInbox(ctx, s)
-	for i := range p.rows {
-		p.rows[i].LastError = v.private("", p.rows[i].LastError)
-	}
-	return p, err
+	return p.each(func(m *inbox.Info) { m.LastError = v.private("", m.LastError) }), err
 }
 
 // readInbox reads the page that the address asks for, or one message if its source and id are known.
@@ -95,10 +91,7 @@ func timers(v *visit) (*screen, error) {
 // listTimers reads the page that the address asks for, as the visitor may read it.
 func (v *visit) listTimers(ctx context.Context, s *store) (pageOf[timer.Info], error) {
 	p, err := v.readTimers(ctx, s)
-	for i := range p.rows {
-		v.redactTimer(&p.rows[i])
-	}
-	return p, err
+	return p.each(v.redactTimer), err
 }
 
 // readTimers reads the page that the address asks for, or the timer of an id or a key.
@@ -224,12 +217,15 @@ func workers(v *visit) (*screen, error) {
 }
 
 func workerTable(list inspect.Workers) *table {
-	return tableOf("No worker runs: nothing is handled.", []string{"State", "Worker", "Host", "Process", "Busy", "Queues", "Topics", "Heartbeat", "Since", "Version"}, list, func(w *registry.Info) []cell {
-		return []cell{
+	t := &table{Head: []string{"State", "Worker", "Host", "Process", "Busy", "Queues", "Topics", "Heartbeat", "Since", "Version"}, None: "No worker runs: nothing is handled."}
+	for i := range list {
+		w := &list[i]
+		t.Rows = append(t.Rows, []cell{
 			state(map[bool]string{true: "alive", false: "gone"}[w.Alive]), words(w.Name), words(w.Host), {Text: fmt.Sprint(w.PID), Number: true}, {Meter: &meter{min(w.InFlight, w.Concurrency), w.Concurrency}, Text: fmt.Sprintf("%d of %d", w.InFlight, w.Concurrency), Number: true},
 			words(strings.Join(w.Queues, ", ")), words(strings.Join(w.Topics, ", ")), at(w.Heartbeat), at(w.Started), words(w.Version),
-		}
-	})
+		})
+	}
+	return t
 }
 
 func auditTrail(v *visit) (*screen, error) {

@@ -57,10 +57,7 @@ func (v *visit) listMessages(ctx context.Context, s *store, opts outbox.ListOpti
 			p.next = number64(int64(next))
 		}
 	}
-	for i := range p.rows {
-		v.redactMessage(&p.rows[i])
-	}
-	return p, err
+	return p.each(v.redactMessage), err
 }
 
 func (v *visit) listOptions() (opts outbox.ListOptions, err error) {

@@ -21,6 +21,14 @@ type pageOf[T any] struct {
 	next string // the parameter after of the next page; "" if this is the last
 }
 
+// each changes all rows of a page.
+func (p pageOf[T]) each(change func(*T)) pageOf[T] {
+	for i := range p.rows {
+		change(&p.rows[i])
+	}
+	return p
+}
+
 // sift reads a list and keeps what matches until a page is full or pageRead rows were read. It is for
 // filters that no index serves: a statement with such a filter would read all rows where few match.
 // match is nil where every row does.
