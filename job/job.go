@@ -90,7 +90,8 @@ const Header = "pawl-job"
 
 const defaultMisfireLimit = 10
 
-func (j *Job) validate() error {
+// check returns the first mistake in what is the job's own.
+func (j *Job) check() error {
 	if err := engine.CheckText("name", j.Name, limits.JobName, true); err != nil {
 		return err
 	}
@@ -106,16 +107,14 @@ func (j *Job) validate() error {
 	if j.Spread < 0 || j.Spread > limits.Spread {
 		return engine.Invalid("spread", "not within 0 … %v", limits.Spread)
 	}
-	return nil
-}
-
-// check returns the first mistake that can be found without a database.
-func (j *Job) check() error {
-	if err := j.validate(); err != nil {
-		return err
-	}
 	_, _, err := plan(j.Schedule, j.Zone)
 	return err
+}
+
+// Validate returns the first error that Put returns for the job without asking a database.
+func (j *Job) Validate() error {
+	m, err := j.message("")
+	return cmp.Or(j.check(), err, m.Validate())
 }
 
 // misfire is how tables store the job's policy.

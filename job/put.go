@@ -73,7 +73,11 @@ func (j *Jobs) storing(jb *Job, owner string, now time.Time) (*storing, error) {
 	if !ok {
 		return nil, engine.InvalidBecause("schedule", errNever)
 	}
-	b, err := j.template(jb, owner)
+	m, err := jb.message(owner)
+	if err != nil {
+		return nil, err
+	}
+	b, err := j.queue.Template(m)
 	if err != nil {
 		return nil, err
 	}
@@ -98,22 +102,21 @@ func (s *storing) call(ctx context.Context) *engine.Call {
 	return c
 }
 
-// template is the message that runs of a job are like: the outbox validates it,
-// and knows its lane.
-func (j *Jobs) template(jb *Job, owner string) (queue.Template, error) {
-	if _, ok := jb.Headers[expiry.Header]; ok {
-		return nil, engine.Invalid("headers", "%s: runs of a job do not expire", expiry.Header)
+// message is what the messages of the runs are like.
+func (j *Job) message(owner string) (outbox.Message, error) {
+	if _, ok := j.Headers[expiry.Header]; ok {
+		return outbox.Message{}, engine.Invalid("headers", "%s: runs of a job do not expire", expiry.Header)
 	}
-	headers := maps.Clone(jb.Headers)
+	headers := maps.Clone(j.Headers)
 	if headers == nil {
 		headers = map[string]string{}
 	}
-	headers[Header] = jb.Name
+	headers[Header] = j.Name
 	delete(headers, OwnerHeader)
 	if owner != "" {
 		headers[OwnerHeader] = owner
 	}
-	return j.queue.Template(outbox.Message{Topic: jb.Topic, Payload: jb.Payload, Headers: headers, Queue: jb.Queue, Priority: jb.Priority})
+	return outbox.Message{Topic: j.Topic, Payload: j.Payload, Headers: headers, Queue: j.Queue, Priority: j.Priority}, nil
 }
 
 // target returns the name of a job in the audit trail.

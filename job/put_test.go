@@ -10,6 +10,7 @@ import (
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/cron"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/expiry"
 	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/job"
@@ -82,7 +83,7 @@ func (f *fixture) nothing() {
 	}
 }
 
-// D-85: what is refused is not stored.
+// D-85, D-676: what is refused is not stored, and Validate refuses it before.
 func TestPutInvalid(t *testing.T) { dbtest.Each(t, testPutInvalid) }
 
 func testPutInvalid(t *testing.T, e dbtest.Engine) {
@@ -105,6 +106,8 @@ func testPutInvalid(t *testing.T, e dbtest.Engine) {
 		"misfire limit ":  func(j *job.Job) { j.MisfireLimit = limits.Misfires + 1 },
 		"overlap policy":  func(j *job.Job) { j.Overlap = "queue" },
 		"overlap policy ": func(j *job.Job) { j.Overlap = " " },
+		"headers ":        func(j *job.Job) { j.Headers = map[string]string{expiry.Header: "x"} },
+		"zone":            func(j *job.Job) { j.Zone = "Local" },
 		"spread":          func(j *job.Job) { j.Spread = -1 },
 		"spread ":         func(j *job.Job) { j.Spread = limits.Spread + 1 },
 	} {
@@ -114,6 +117,9 @@ func testPutInvalid(t *testing.T, e dbtest.Engine) {
 		var invalid *engine.InvalidError
 		if !errors.Is(err, engine.ErrInvalid) || !errors.As(err, &invalid) || !strings.HasPrefix(field, invalid.Field()) {
 			t.Errorf("%s: got %v", field, err)
+		}
+		if early := jb.Validate(); early == nil || early.Error() != err.Error() {
+			t.Errorf("%s: Validate: %v, Put: %v", field, early, err)
 		}
 	}
 	f.nothing()

@@ -186,9 +186,6 @@ func (o operator) Discard(ctx context.Context, f FailedFilter) (acts.Bulk, error
 	return o.changeFailed(ctx, audit.Discard, f)
 }
 
-// undiscardable is for how long a discard can be taken back.
-const undiscardable = time.Hour
-
 // Undiscard takes discards of the last hour back, of an act if one is named: messages that had failed have
 // failed again, at the time when they did. Cancelled ones are left alone. One whose ordering key went on does
 // not hold it up again. It returns how many, also with an error.
@@ -274,7 +271,7 @@ func (o *Outbox) deadFilter(f *FailedFilter) op.DeadFilter {
 		Since: optionalTime(f.Since), Before: optionalTime(f.Before), Look: o.failedPage,
 	}
 	if f.discarded {
-		filter.Discarded = undiscardable
+		filter.Discarded = acts.Undiscardable
 	}
 	if f.act != uuid.Nil {
 		filter.Act = (*[16]byte)(&f.act)

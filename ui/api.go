@@ -33,7 +33,6 @@ type resource struct {
 	change  bool // it is asked for by POST, and for operators: get changes what it returns
 }
 
-// method is how it is asked for.
 func (r *resource) method() string {
 	if r.change {
 		return http.MethodPost
@@ -41,7 +40,6 @@ func (r *resource) method() string {
 	return http.MethodGet
 }
 
-// list is a page of a list.
 type list struct {
 	Items any `json:"items"`
 	// Next is the value of the parameter after that the next page begins behind; none: this was the last.
@@ -51,35 +49,21 @@ type list struct {
 // resources are all of the API, in the order in which it is described.
 func resources() []resource {
 	return []resource{
-		{path: "backlog", summary: "What waits, by queue, topic and state, and what else is there.", result: inspect.Backlog{}, get: func(v *visit, s *store) (any, error) {
-			return inspect.ReadBacklog(v.Context(), s.db())
-		}},
+		{path: "backlog", summary: "What waits, by queue, topic and state, and what else is there.", result: inspect.Backlog{}, get: func(v *visit, s *store) (any, error) { return inspect.ReadBacklog(v.Context(), s.db()) }},
 		{path: "stats", summary: "What workers did, by topic and steps of time. Waits and takes have the number within each of the bounds of pawl stats.", params: []string{"since", "topic", "queue"}, result: inspect.Activity{}, get: stats},
-		{path: "health", summary: "Whether work is done: what the checks found.", result: health.Report{}, get: func(v *visit, s *store) (any, error) {
-			return v.redactReport(s.Health(v.Context())), nil
-		}},
-		{path: "doctor", summary: "Whether the database is in order: what the examination found.", result: health.Report{}, get: func(v *visit, s *store) (any, error) {
-			return v.redactReport(s.Admin.ExamineWith(v.Context(), access.Key{}, engine.ExamineOptions{Timeout: v.s.opts.Timeout})), nil
-		}},
+		{path: "health", summary: "Whether work is done: what the checks found.", result: health.Report{}, get: func(v *visit, s *store) (any, error) { return v.redactReport(s.Health(v.Context())), nil }},
+		{path: "doctor", summary: "Whether the database is in order: what the examination found.", result: health.Report{}, get: func(v *visit, s *store) (any, error) { return v.examine(v.Context(), s), nil }},
 		{path: "failures", summary: "Messages that failed for good, and those that are retrying, by topic and kind of error, the most frequent first.", params: []string{"topic", "queue", "error", "fingerprint"}, result: []failure{}, list: true, get: apiFailures},
 		{path: "messages", summary: "Messages, newest first. 10 000 are read for a page: it may have fewer than 50, or none, and a next one.", params: []string{"status", "topic", "queue", "correlation", "error", "fingerprint", "older", "newer", "id", "after"}, result: []view.Message{}, list: true, get: apiMessages},
 		{path: "messages/{id}", summary: "A message with its failed attempts, by its id or position. The payload is there if payload=true and the caller may read it.", params: []string{"payload"}, result: view.Story{}, get: apiMessage},
-		{path: "explain/{id}", summary: "Why a message, timer, job, run, join or message of the inbox has not run.", result: admin.Explanation{}, get: func(v *visit, s *store) (any, error) {
-			found, err := s.Admin.Explain(v.Context(), v.PathValue("id"))
-			if err == nil {
-				v.redactExplanation(found)
-			}
-			return found, err
-		}},
+		{path: "explain/{id}", summary: "Why a message, timer, job, run, join or message of the inbox has not run.", result: admin.Explanation{}, get: func(v *visit, s *store) (any, error) { return v.explain(s, v.PathValue("id")) }},
 		{path: "joins", summary: "Joins, newest first.", params: []string{"status", "group", "after"}, result: []view.Join{}, list: true, get: listed((*visit).listJoins, view.OfJoin)},
 		{path: "joins/{id}", summary: "A join.", result: view.Join{}, get: apiJoin},
 		{path: "joins/{id}/members", summary: "Steps of a join, without results.", params: []string{"status", "after"}, result: []view.Member{}, list: true, get: apiMembers},
 		{path: "inbox", summary: "Messages from outside.", params: []string{"status", "source", "id", "after"}, result: []view.Inbox{}, list: true, get: listed((*visit).listInbox, view.OfInbox)},
 		{path: "timers", summary: "Timers.", params: []string{"status", "topic", "key", "id", "after"}, result: []view.Timer{}, list: true, get: listed((*visit).listTimers, withoutPayload)},
 		{path: "jobs", summary: "Jobs by name, without payloads.", params: []string{"after"}, result: []view.Job{}, list: true, get: listed((*visit).listJobs, view.OfJob)},
-		{path: "jobs/{name}/runs", summary: "The last runs of a job.", result: []job.Run{}, list: true, get: func(v *visit, s *store) (any, error) {
-			return v.runs(s, v.PathValue("name"))
-		}},
+		{path: "jobs/{name}/runs", summary: "The last runs of a job.", result: []job.Run{}, list: true, get: func(v *visit, s *store) (any, error) { return v.runs(s, v.PathValue("name")) }},
 		{path: "leases", summary: "Leases by name.", params: []string{"status", "after"}, result: []lease.Info{}, list: true, get: listed((*visit).listLeases, same)},
 		{path: "workers", summary: "The processes that work on the database.", result: []registry.Info{}, list: true, get: func(v *visit, s *store) (any, error) { return inspect.ListWorkers(v.Context(), s.db()) }},
 		{path: "pauses", summary: "What is paused.", result: []admin.Pause{}, list: true, get: func(v *visit, s *store) (any, error) { return s.Admin.Pauses(v.Context()) }},
@@ -180,7 +164,6 @@ func apiMembers(v *visit, s *store) (any, error) {
 	}), err
 }
 
-// api answers a request for a resource.
 func (s *server) api(w http.ResponseWriter, r *http.Request, one resource) {
 	v := s.visit(r)
 	if one.change {
@@ -212,7 +195,7 @@ func (s *Source) chosen(v *visit) (*store, error) {
 	if s.fleet != nil && v.key == "" {
 		return nil, engine.Invalid("store", "none is named; they are at stores")
 	}
-	return v.one()
+	return s.open(v.Context(), v.key)
 }
 
 func reply(w http.ResponseWriter, status int, body any) {

@@ -3,6 +3,7 @@ package ui
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/url"
 	"regexp"
 	"slices"
@@ -27,7 +28,7 @@ func failed(v *visit) (*screen, error) {
 	if err != nil {
 		return nil, err
 	}
-	sc := &screen{Title: "Failed", Filter: v.filter(field{Name: "topic", Label: "Topic"}, field{Name: "queue", Label: "Queue"}, field{Name: "error", Label: "Error contains"}, field{Name: "fingerprint", Label: "Error like"})}
+	sc := &screen{Title: "Failed", Filter: v.filter(input{Name: "topic", Label: "Topic"}, input{Name: "queue", Label: "Queue"}, input{Name: "error", Label: "Error contains"}, input{Name: "fingerprint", Label: "Error like"})}
 	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
 		groups, more, err := v.failures(ctx, s, &f, true)
 		if err != nil {
@@ -57,12 +58,10 @@ func failed(v *visit) (*screen, error) {
 	return sc, nil
 }
 
-// failedFilter is what the address asks for.
 func (v *visit) failedFilter() (f outbox.FailedFilter, err error) {
 	return filterOf(v.query), cmp.Or(v.searchable("error"), v.searchable("fingerprint"))
 }
 
-// filterOf is a filter of an address or a form.
 func filterOf(q url.Values) outbox.FailedFilter {
 	return outbox.FailedFilter{Topic: q.Get("topic"), Queue: q.Get("queue"), Error: q.Get("error"), Fingerprint: q.Get("fingerprint")}
 }
@@ -156,9 +155,7 @@ func (v *visit) failures(ctx context.Context, s *store, f *outbox.FailedFilter, 
 
 // failureTable is a table of groups, each of which leads to its page.
 func (v *visit) failureTable(s *store, queue string, groups []failure) *table {
-	t := &table{Head: []string{"Topic", "Error", "Failed", "Retrying", "First failed", "Last failed", "Example"}, None: "Nothing has failed."}
-	for i := range groups {
-		g := &groups[i]
+	t := tableOf("Nothing has failed.", []string{"Topic", "Error", "Failed", "Retrying", "First failed", "Last failed", "Example"}, groups, func(g *failure) []cell {
 		f := outbox.FailedFilter{Topic: g.Topic, Queue: queue, Fingerprint: g.Fingerprint}
 		topic, shown, example := words(g.Topic), words(g.Error), cell{} // a group whose errors are not shown cannot be named by one
 		if v.readsAll() {
@@ -167,10 +164,10 @@ func (v *visit) failureTable(s *store, queue string, groups []failure) *table {
 		if g.Others {
 			shown, example = words("of other kinds"), cell{}
 		} else if g.Fingerprint != "" || !v.access.Details { // then the group is the topic
-			topic = pick(topic, append(failedPairs(&f), "limit", number64(g.Count+g.Retrying))...)
+			topic = pick(true, topic, append(failedPairs(&f), "limit", number64(g.Count+g.Retrying))...)
 		}
-		t.Rows = append(t.Rows, []cell{topic, shown, count(g.Count), count(g.Retrying), at(g.FirstAt), at(g.LastAt), example})
-	}
+		return []cell{topic, shown, count(g.Count), count(g.Retrying), at(g.FirstAt), at(g.LastAt), example}
+	})
 	return t.selectable(s, actsOnFailed("Failed messages of these kinds")...)
 }
 
@@ -250,67 +247,162 @@ func actsOnFailed(what string) []action {
 }
 
 // toFailed makes a change to what a form selects: one message, or what has failed in a way.
-func toFailed(ctx context.Context, s *store, form url.Values, do func(context.Context, outbox.FailedFilter) (acts.Bulk, error)) (b acts.Bulk, err error) {
-	f := filterOf(form)
+func toFailed(do func(context.Context, *store, outbox.FailedFilter) (acts.Bulk, error)) change {
+	return func(ctx context.Context, s *store, form url.Values) (string, error) {
+		f, err := failedOf(ctx, s, form)
+		if err != nil {
+			return "", err
+		}
+		b, err := do(ctx, s, f)
+		did := began(&b)
+		if b.EndedSteps > 0 {
+			did += "; " + plural(b.EndedSteps, "step") + " of joins that have failed and stay failed: retry the joins"
+		}
+		return did, err
+	}
+}
+
+func failedOf(ctx context.Context, s *store, form url.Values) (f outbox.FailedFilter, err error) {
 	if id := form.Get("id"); id != "" {
 		m, err := find(ctx, s, id)
 		if err != nil {
-			return b, err
+			return f, err
 		}
-		return do(ctx, outbox.FailedFilter{IDs: []outbox.Position{m.Position}})
+		return outbox.FailedFilter{IDs: []outbox.Position{m.Position}}, nil
 	}
+	f = filterOf(form)
 	if f.Limit, err = limit(form); err == nil {
 		f.Rate, err = number[int](form, "rate")
 	}
-	if err != nil {
-		return b, err
-	}
-	return do(ctx, f)
+	return f, err
 }
 
-// retry makes failed messages ready again.
-func retry(ctx context.Context, s *store, form url.Values) (string, error) {
-	b, err := toFailed(ctx, s, form, s.Outbox.Operator(access.Key{}).Redrive)
-	did := began(&b)
-	if b.EndedSteps > 0 {
-		did += "; " + plural(b.EndedSteps, "step") + " of joins that have failed and stay failed: retry the joins"
-	}
-	return did, err
+func redrive(ctx context.Context, s *store, f outbox.FailedFilter) (acts.Bulk, error) {
+	return s.Outbox.Operator(access.Key{}).Redrive(ctx, f)
+}
+
+func discard(ctx context.Context, s *store, f outbox.FailedFilter) (acts.Bulk, error) {
+	return s.Outbox.Operator(access.Key{}).Discard(ctx, f)
 }
 
 // takenBack is what else may become of what is discarded.
 const takenBack = "For an hour that can be taken back."
 
-// undiscards takes discards back.
 func undiscards(fields ...string) action {
 	return action{Do: "undiscard", Label: "Undiscard", Fields: fields}
 }
 
 // undiscardsAct takes back what an act discarded until a time, as long as that is possible.
 func undiscardsAct(s *store, did string, id uuid.UUID, until time.Time) (all []action) {
-	if did == audit.Discard && time.Since(until) < time.Hour {
+	if did == audit.Discard && time.Since(until) < acts.Undiscardable {
 		all = append(all, undiscards("store", s.key, "act", id.String()))
 	}
 	return all
 }
 
-// undiscard makes messages failed again that were discarded.
 func undiscard(ctx context.Context, s *store, form url.Values) (string, error) {
-	undo := s.Outbox.Operator(access.Key{}).Undiscard
-	if text := form.Get("act"); text != "" {
-		act, err := parsed(uuid.Parse, text)
-		if err != nil {
-			return "", err
-		}
-		b, err := undo(ctx, outbox.FailedFilter{}, act)
-		return began(&b), err
+	if form.Get("act") == "" {
+		return toFailed(func(ctx context.Context, s *store, f outbox.FailedFilter) (acts.Bulk, error) {
+			return s.Outbox.Operator(access.Key{}).Undiscard(ctx, f, uuid.Nil)
+		})(ctx, s, form)
 	}
-	b, err := toFailed(ctx, s, form, func(ctx context.Context, f outbox.FailedFilter) (acts.Bulk, error) { return undo(ctx, f, uuid.Nil) })
+	act, err := parsed(uuid.Parse, form.Get("act"))
+	if err != nil {
+		return "", err
+	}
+	b, err := s.Outbox.Operator(access.Key{}).Undiscard(ctx, outbox.FailedFilter{}, act)
 	return began(&b), err
 }
 
-// discard gives failed messages up.
-func discard(ctx context.Context, s *store, form url.Values) (string, error) {
-	b, err := toFailed(ctx, s, form, s.Outbox.Operator(access.Key{}).Discard)
-	return began(&b), err
+func bulkActs(v *visit) (*screen, error) {
+	return &screen{Title: "Bulk acts", Blocks: v.each(func(ctx context.Context, s *store) ([]block, error) {
+		list, err := v.bulks(ctx, s)
+		return []block{{Note: workedOff, Table: v.paged(s, bulkTable(s, list), "acts")}}, err
+	})}, nil
 }
+
+const workedOff = "Workers work them off; one that is stored waits for a worker."
+
+// bulks reads the acts as the visitor may read them: what they select may be by an error.
+func (v *visit) bulks(ctx context.Context, s *store) ([]acts.Bulk, error) {
+	list, err := s.Outbox.Operator(access.Key{}).Bulks(ctx)
+	for i := range list {
+		v.redactBulk(&list[i])
+	}
+	return list, err
+}
+
+func (v *visit) redactBulk(b *acts.Bulk) {
+	if f := &b.Filter; f.Error+f.Fingerprint != "" {
+		f.Error, f.Fingerprint, b.Target = v.private(f.Topic, f.Error), v.private(f.Topic, f.Fingerprint), v.private(f.Topic, b.Target)
+	}
+}
+
+// underWay shows the acts that may change what a filter selects, and discards of it that can be taken back.
+func (v *visit) underWay(ctx context.Context, s *store, f *outbox.FailedFilter) ([]block, error) {
+	list, err := v.bulks(ctx, s)
+	differ := func(a, b string) bool { return a != "" && b != "" && a != b && a != hidden }
+	list = slices.DeleteFunc(list, func(b acts.Bulk) bool {
+		return b.Over() && undiscardsAct(s, b.Action, b.ID, b.SteppedAt) == nil || differ(b.Filter.Topic, f.Topic) || differ(b.Filter.Queue, f.Queue) || differ(b.Filter.Fingerprint, f.Fingerprint)
+	})
+	if len(list) == 0 {
+		return nil, err
+	}
+	return []block{{Heading: "Acts on them", Note: workedOff, Live: slices.ContainsFunc(list, func(b acts.Bulk) bool { return !b.Over() }), Table: bulkTable(s, list)}}, err
+}
+
+// left is how long an act takes from now on: at its rate, or as fast as it was.
+func left(b *acts.Bulk) time.Duration {
+	rate := float64(b.Filter.Rate)
+	if rate == 0 && b.SteppedAt.After(b.StartedAt) {
+		rate = float64(b.Changed) / b.SteppedAt.Sub(b.StartedAt).Seconds()
+	}
+	if b.Over() || rate == 0 {
+		return 0
+	}
+	return time.Duration(float64(b.Total-b.Changed) / rate * float64(time.Second))
+}
+
+func bulkTable(s *store, list []acts.Bulk) *table {
+	return tableOf("No bulk acts.", []string{"State", "Act", "Done", "", "Left", "A second", "To what", "Who", "Why", "Since", "Last step", "Ended"}, list, func(b *acts.Bulk) []cell {
+		do := undiscardsAct(s, b.Action, b.ID, b.SteppedAt)
+		if !b.Over() {
+			do = []action{{Do: "stop-bulk", Label: "Stop", Danger: true, Fields: []string{"store", s.key, "id", b.ID.String()}, Inputs: []input{why()}, Confirm: "What it has not changed yet is left as it is."}}
+		}
+		rate := cell{Number: true}
+		if b.Filter.Rate > 0 {
+			rate = count(int64(b.Filter.Rate))
+		}
+		return []cell{
+			state(string(b.Status)), words(b.Action), {Meter: &meter{min(b.Changed, b.Total), b.Total}, Text: grouped(b.Changed) + " of " + grouped(b.Total), Number: true, order: float64(b.Changed)}, {Actions: do},
+			age(left(b)), rate, words(b.Target), words(b.Actor), words(b.Reason), at(b.StartedAt), at(b.SteppedAt), at(b.EndedAt),
+		}
+	})
+}
+
+// bulk answers a request about the act that its path names.
+func (v *visit) bulk(do func(context.Context, uuid.UUID) (acts.Bulk, error)) (any, error) {
+	id, err := parsed(uuid.Parse, v.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	b, err := do(v.Context(), id)
+	v.redactBulk(&b)
+	return b, err
+}
+
+func stopBulk(ctx context.Context, s *store, id uuid.UUID, _ url.Values) (string, error) {
+	b, err := s.Outbox.Operator(access.Key{}).StopBulk(ctx, id)
+	return string(b.Status) + ": " + plural(b.Changed, "message") + " " + changedBy[b.Action], err
+}
+
+// began says what became of an act that was just begun.
+func began(b *acts.Bulk) string {
+	if b.Over() || b.StartedAt.IsZero() {
+		return plural(b.Changed, "message") + " " + changedBy[b.Action]
+	}
+	return fmt.Sprintf("%s to be %s by workers, %s a second: see Bulk acts", plural(b.Total, "message"), changedBy[b.Action], grouped(int64(b.Filter.Rate)))
+}
+
+// changedBy has what acts make of messages.
+var changedBy = map[string]string{"redrive": "redriven", "discard": "discarded", "undiscard": "undiscarded"}

@@ -24,8 +24,9 @@ func findPage(v *visit) (*screen, error) {
 	if slices.Contains(v.s.source.keys(), q) {
 		return &screen{Location: v.hrefIn(q, "")}, nil
 	}
-	for _, key := range v.searched() {
-		to, err := v.found(key, q)
+	keys, _ := v.stores()
+	for _, key := range keys {
+		to, err := askOne(v, key, func(ctx context.Context, s *store) (string, error) { return v.found(ctx, s, q) })
 		if err != nil {
 			sc.Blocks = append(sc.Blocks, block{Store: key, Error: v.problem(err)})
 		} else if to != "" {
@@ -35,25 +36,10 @@ func findPage(v *visit) (*screen, error) {
 	return sc, nil
 }
 
-// searched are the stores in which something is looked for.
-func (v *visit) searched() []string {
-	keys := v.s.source.keys()
-	if v.key != "" || keys == nil {
-		return []string{v.key}
-	}
-	return keys[:min(len(keys), maxStores)]
-}
-
 // found is where something is in a store; "" if it is not there.
-func (v *visit) found(key, q string) (string, error) {
-	ctx, cancel := context.WithTimeout(v.Context(), v.s.opts.Timeout)
-	defer cancel()
-	s, err := v.s.source.open(ctx, key)
-	if err != nil {
-		return "", err
-	}
+func (v *visit) found(ctx context.Context, s *store, q string) (string, error) {
 	if e, err := s.Admin.Explain(ctx, q); err == nil {
-		return v.explainedAt(key, e), nil
+		return v.explainedAt(s.key, e), nil
 	} else if !errors.Is(err, admin.ErrNotFound) {
 		return "", err
 	}
@@ -64,7 +50,7 @@ func (v *visit) found(key, q string) (string, error) {
 	for kind, path := range map[admin.Kind]string{admin.Topic: "topic", admin.Queue: "queue"} {
 		for _, one := range p.subjects(kind, "") {
 			if one.name == q {
-				return v.hrefIn(key, path, "name", q), nil
+				return v.hrefIn(s.key, path, "name", q), nil
 			}
 		}
 	}
@@ -72,7 +58,7 @@ func (v *visit) found(key, q string) (string, error) {
 		return "", nil
 	}
 	for _, err := range s.Outbox.List(ctx, outbox.ListOptions{CorrelationID: q, NoPayload: true}) {
-		return v.hrefIn(key, "messages", "correlation", q), err
+		return v.hrefIn(s.key, "messages", "correlation", q), err
 	}
 	return "", nil
 }

@@ -1,96 +1,98 @@
 package ui
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/job"
+	"github.com/bravellian/pawl/outbox"
 )
 
 // stripRuns is how many of a job's last runs are shown as a strip.
 const stripRuns = 20
 
-// jobs lists jobs.
 func jobs(v *visit) (*screen, error) {
-	return listing(v, "Jobs", nil, v.listJobs, func(s *store, list []job.Info) *table {
-		t := &table{Head: []string{"State", "Job", "Schedule", "Zone", "Topic", "Next run", "Last run", "Ended as", ""}, None: "No jobs."}
-		for i := range list {
-			j := &list[i]
+	sc, err := listing(v, "Jobs", nil, v.listJobs, func(s *store, list []job.Info) *table {
+		t := tableOf("No jobs.", []string{"State", "Job", "Schedule", "Zone", "Topic", "Next run", "Last run", "Ended as", ""}, list, func(j *job.Info) []cell {
 			spoken, _, _ := job.Explain(j.Schedule, j.Zone, v.now, 1)
-			t.Rows = append(t.Rows, []cell{
-				pick(state(view.JobState(j)), "name", j.Name), link(j.Name, v.hrefIn(s.key, "job", "name", j.Name)), words(strings.TrimSpace(j.Schedule + ": " + spoken)), words(j.Zone), words(j.Topic),
+			return []cell{
+				pick(true, state(view.JobState(j)), "name", j.Name), link(j.Name, v.hrefIn(s.key, "job", "name", j.Name)), words(strings.TrimSpace(j.Schedule + ": " + spoken)), words(j.Zone), words(j.Topic),
 				at(j.NextRun), at(j.LastRunAt), state(string(j.LastRunStatus)), {Actions: jobActions(s, j)},
-			})
-		}
-		return t.selectable(s, action{Do: "run-job", Label: "Run now"}, action{Do: "enable-job", Label: "Enable"}, action{Do: "disable-job", Label: "Disable", Inputs: []input{why()}, Confirm: disabled})
+			}
+		})
+		return t.selectable(s, actsOnJobs()...)
 	})
+	for i := range sc.Blocks {
+		b := &sc.Blocks[i]
+		b.Actions = []action{{Page: "job/edit", Label: "New job", Fields: []string{"store", cmp.Or(b.Store, v.key)}}}
+	}
+	return sc, err
 }
 
-// disabled is what becomes of a job that is disabled.
-const disabled = "What is disabled has no more runs until it is enabled."
-
-// listJobs reads the page that the address asks for.
 func (v *visit) listJobs(ctx context.Context, s *store) (pageOf[job.Info], error) {
-	var after *job.Info
-	if name := v.query.Get("after"); name != "" {
-		after = &job.Info{Job: job.Job{Name: name}}
-	}
+	after := &job.Info{Job: job.Job{Name: v.query.Get("after")}} // "": from the first one on
 	p, err := sift(s.Jobs.List(ctx, job.ListOptions{After: after}), nil, func(j *job.Info) string { return j.Name })
-	for i := range p.rows {
-		p.rows[i].Headers = v.headers(p.rows[i].Topic, p.rows[i].Headers)
+	return p.each(func(j *job.Info) { j.Headers = v.headers(j.Topic, j.Headers) }), err
+}
+
+// actsOnJobs are what can be done to jobs: to each, to one that is disabled, to one that is enabled, to each.
+func actsOnJobs(fields ...string) []action {
+	return []action{
+		{Do: "run-job", Label: "Run now", Fields: fields},
+		{Do: "enable-job", Label: "Enable", Fields: fields},
+		{Do: "disable-job", Label: "Disable", Fields: fields, Inputs: []input{why()}, Confirm: "What is disabled has no more runs until it is enabled."},
+		{Do: "remove-job", Label: "Remove", Fields: fields, Danger: true, Inputs: []input{why()}, Confirm: "What is removed has no more runs, and those that wait are removed. A run that is being worked on goes on, and the history of runs stays for a while."},
 	}
-	return p, err
 }
 
 func jobActions(s *store, j *job.Info) []action {
-	fields := []string{"store", s.key, "name", j.Name}
-	all := []action{{Do: "run-job", Label: "Run now", Fields: fields}}
+	all := actsOnJobs("store", s.key, "name", j.Name)
 	if j.Enabled {
-		return append(all, action{Do: "disable-job", Label: "Disable", Fields: fields, Inputs: []input{why()}, Confirm: disabled})
+		all[1] = all[2]
 	}
-	return append(all, action{Do: "enable-job", Label: "Enable", Fields: fields})
+	return all[:2]
 }
 
-// oneJob shows a job with its next times and its last runs.
-func oneJob(v *visit) (*screen, error) {
-	s, err := v.one()
-	if err != nil {
-		return nil, err
-	}
+func oneJob(v *visit, s *store) (*screen, error) {
 	j, err := s.Jobs.Get(v.Context(), v.query.Get("name"))
 	if err != nil {
 		return nil, err
 	}
-	runs, err := v.runs(s, j.Name)
-	if err != nil {
+	runs, unread := v.runs(s, j.Name)
+	found, err := v.explain(s, j.Name, "job")
+	if err = cmp.Or(unread, err); err != nil {
 		return nil, err
 	}
-	found, err := s.Admin.Explain(v.Context(), j.Name, "job")
-	if err != nil {
-		return nil, err
-	}
-	v.redactExplanation(found)
-	spoken, next, _ := job.Explain(j.Schedule, j.Zone, v.now, 5)
-	times := &table{Head: []string{"When"}, None: "Never."}
-	for _, t := range next {
-		times.Rows = append(times.Rows, []cell{at(t)})
-	}
+	times, _ := v.nextTimes(j.Schedule, j.Zone)
+	fields := []string{"store", s.key, "name", j.Name}
 	return &screen{Title: "Job " + j.Name, Blocks: []block{
-		{Findings: explained(found), Actions: jobActions(s, j)},
-		{Heading: "What it is", Facts: facts("State", state(view.JobState(j)), "Schedule", j.Schedule, "In words", spoken, "Zone", j.Zone, "Topic", j.Topic, "Queue", j.Queue,
-			"Missed times", string(j.Misfire), "Overlapping runs", string(j.Overlap), "Owner", j.Owner, "Last error", j.LastError, "Cannot be read", j.Unreadable)},
-		{Heading: "Next times", Table: times},
+		{Findings: explained(found), Actions: append(jobActions(s, j), action{Page: "job/edit", Label: "Edit", Fields: fields}, actsOnJobs(fields...)[3])},
+		{Heading: "What it is", Facts: facts("State", state(view.JobState(j)), "Schedule", j.Schedule, "Zone", j.Zone, "Topic", j.Topic, "Queue", j.Queue, "Priority", strconv.Itoa(j.Priority),
+			"Misfire", string(j.Misfire), "Misfire limit", j.MisfireLimit, "Overlap", string(j.Overlap), "Spread", j.Spread, "Owner", j.Owner, "Last error", j.LastError, "Cannot be read", j.Unreadable)},
+		times,
 		{Heading: "Last runs", Chart: runStrip(runs), Table: v.runTable(s, runs)},
 		v.payload(j.Topic, j.Payload),
 	}}, nil
 }
 
-// runs reads the last runs of a job.
+// nextTimes shows a schedule in words, and its next times.
+func (v *visit) nextTimes(schedule, zone string) (block, error) {
+	spoken, next, err := job.Explain(schedule, zone, v.now, 5)
+	t := tableOf("Never.", []string{"When", "In " + cmp.Or(zone, "UTC")}, next, func(t *time.Time) []cell { return []cell{at(*t), words(t.Format("Mon 2006-01-02 15:04:05 MST"))} })
+	return block{Heading: "Next times", Note: spoken, Table: t}, err
+}
+
 func (v *visit) runs(s *store, name string) ([]job.Run, error) {
 	runs, err := engine.Collect(s.Jobs.Runs(v.Context(), name, job.RunsOptions{}), pageSize)
 	if err != nil || v.readsAll() {
@@ -130,16 +132,13 @@ func runStrip(runs []job.Run) *chart {
 }
 
 func (v *visit) runTable(s *store, runs []job.Run) *table {
-	t := &table{Head: []string{"State", "Scheduled", "Run", "Began", "Ended", "Attempts", "Last error"}, None: "It has not run yet."}
-	for i := range runs {
-		r := &runs[i]
+	return tableOf("It has not run yet.", []string{"State", "Scheduled", "Run", "Began", "Ended", "Attempts", "Last error"}, runs, func(r *job.Run) []cell {
 		name := words("")
 		if !r.ID.IsZero() {
 			name = cell{Text: r.ID.String(), Href: v.hrefIn(s.key, "messages/"+r.ID.String()), Mono: true}
 		}
-		t.Rows = append(t.Rows, []cell{state(string(r.Status)), at(r.Scheduled), name, at(r.StartedAt), at(r.EndedAt), count(int64(r.Attempts)), words(firstLine(r.LastError))})
-	}
-	return t
+		return []cell{state(string(r.Status)), at(r.Scheduled), name, at(r.StartedAt), at(r.EndedAt), count(int64(r.Attempts)), words(firstLine(r.LastError))}
+	})
 }
 
 func runJob(ctx context.Context, s *store, form url.Values) (string, error) {
@@ -147,10 +146,198 @@ func runJob(ctx context.Context, s *store, form url.Values) (string, error) {
 	return "run " + id.String() + " enqueued", err
 }
 
-func enableJob(ctx context.Context, s *store, form url.Values) (string, error) {
-	return "job enabled", s.Jobs.SetEnabled(ctx, form.Get("name"), true)
+func switchJob(enabled bool, did string) change {
+	return func(ctx context.Context, s *store, form url.Values) (string, error) {
+		return did, s.Jobs.SetEnabled(ctx, form.Get("name"), enabled)
+	}
 }
 
-func disableJob(ctx context.Context, s *store, form url.Values) (string, error) {
-	return "job disabled", s.Jobs.SetEnabled(ctx, form.Get("name"), false)
+// unsaved is why a form is shown again, with what was filled in: nothing was changed.
+type unsaved struct {
+	error
+	form *screen
+}
+
+// errPreview is why a form was not saved in which nothing is wrong.
+var errPreview = errors.New("a preview changes nothing")
+
+// editJob is the form of a new job, or of the one that the address names.
+func editJob(v *visit, s *store) (_ *screen, err error) {
+	if !v.access.Operator {
+		return &screen{Title: "Job", Still: true, Blocks: []block{{Note: readOnly}}}, nil
+	}
+	var j *job.Info
+	if name := v.query.Get("name"); name != "" {
+		if j, err = s.Jobs.Get(v.Context(), name); err != nil {
+			return nil, err
+		}
+	}
+	return v.jobForm(s, j, nil, nil), nil
+}
+
+// jobFields are the options of "pawl jobs put", whether the job is enabled, and why it is changed.
+func jobFields(j *job.Info) []input {
+	return []input{
+		{Name: "name", Label: "Name", Value: j.Name}, {Name: "schedule", Label: "Schedule", Value: j.Schedule, Hint: "0 6 * * MON-FRI"}, {Name: "zone", Label: "Zone", Value: j.Zone, Hint: "UTC"},
+		{Name: "topic", Label: "Topic", Value: j.Topic}, {Name: "queue", Label: "Queue", Value: j.Queue, Hint: outbox.DefaultQueue}, {Name: "priority", Label: "Priority", Value: strconv.Itoa(j.Priority)},
+		{Name: "misfire", Label: "Misfire", Value: string(j.Misfire), Options: []string{string(job.RunOnce), string(job.RunNone), string(job.RunAll)}}, {Name: "misfire-limit", Label: "Misfire limit", Value: strconv.Itoa(j.MisfireLimit)},
+		{Name: "overlap", Label: "Overlap", Value: string(j.Overlap), Options: []string{string(job.Allow), string(job.Skip)}}, {Name: "spread", Label: "Spread", Value: j.Spread.String()},
+		{Name: "state", Label: "State", Value: map[bool]string{true: "enabled", false: "disabled"}[j.Enabled], Options: []string{"enabled", "disabled"}},
+		{Name: "header", Label: "Headers", Type: "textarea", Value: headerLines(j.Headers), Hint: "NAME=VALUE"}, {Name: "data", Label: "Payload", Type: "textarea", Value: string(j.Payload)}, why(),
+	}
+}
+
+// headerLines are headers as a form has them, without the values of credentials.
+func headerLines(headers map[string]string) (lines string) {
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		lines += name + "=" + view.Headers(headers)[name] + "\n"
+	}
+	return lines
+}
+
+// writes reports whether the visitor fills in the payload of a job and its headers: those of a stored job (nil: of
+// a new one) that a form cannot show him as they are stay.
+func (v *visit) writes(j *job.Info) (payload, headers bool) {
+	if j == nil {
+		return v.access.Payloads, v.access.Details
+	}
+	whole, odd := v.s.opts.Redact == nil, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' }
+	payload = v.access.Payloads && whole && len(j.Payload) <= maxShown && utf8.Valid(j.Payload) && !strings.ContainsFunc(string(j.Payload), odd)
+	headers = v.access.Details && whole
+	for name, value := range j.Headers {
+		headers = headers && !strings.ContainsFunc(name+value, unicode.IsControl) && !strings.Contains(name, "=")
+	}
+	return payload, headers
+}
+
+// unix is the text of a text area, or one that is compared with it, with line feeds alone.
+func unix(text string) string { return strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text) }
+
+// jobOf is the job that a form says. It has the stored one's payload and headers where they are not filled in, and
+// the errors of Put.
+func (v *visit) jobOf(form url.Values, stored *job.Info) (j job.Job, err error) {
+	if stored != nil {
+		j = stored.Job
+	}
+	j.Name, j.Schedule, j.Zone, j.Topic, j.Queue = form.Get("name"), form.Get("schedule"), form.Get("zone"), form.Get("topic"), form.Get("queue")
+	j.Misfire, j.Overlap = job.Misfire(form.Get("misfire")), job.Overlap(form.Get("overlap"))
+	payload, headers := v.writes(stored)
+	if data := unix(form.Get("data")); payload && form.Has("data") && data != unix(string(j.Payload)) {
+		j.Payload = []byte(data)
+	}
+	if headers && form.Has("header") {
+		if j.Headers, err = headersOf(form.Get("header"), j.Headers); err != nil {
+			return j, err
+		}
+	}
+	for name, n := range map[string]*int{"priority": &j.Priority, "misfire-limit": &j.MisfireLimit} {
+		if *n, err = whole[int](form, name); err != nil {
+			return j, err
+		}
+	}
+	if j.Spread, err = duration("spread", cmp.Or(form.Get("spread"), "0s")); err != nil {
+		return j, err
+	}
+	if err = j.Validate(); err == nil {
+		_, _, err = job.Explain(j.Schedule, j.Zone, v.now, 1) // it may never fire
+	}
+	return j, err
+}
+
+// headersOf reads lines NAME=VALUE. A value that is masked is the one that is known.
+func headersOf(lines string, known map[string]string) (map[string]string, error) {
+	headers := map[string]string{}
+	for line := range strings.SplitSeq(unix(lines), "\n") {
+		name, value, is := strings.Cut(line, "=")
+		switch before, had := known[name]; {
+		case had && value == view.Masked:
+			headers[name] = before
+		case is:
+			headers[name] = value
+		case line != "":
+			return nil, engine.Invalid("headers", "not a line NAME=VALUE each")
+		}
+	}
+	return headers, nil
+}
+
+// jobForm is the form of a job as it is stored (nil: of a new one), or as it was filled in, with the next times of its
+// schedule and what is wrong.
+func (v *visit) jobForm(s *store, stored *job.Info, filled url.Values, wrong error) *screen {
+	j, fields := stored, []string{"store", s.key}
+	sc, b := &screen{Title: "New job", Still: true}, block{Note: "A program that declares this job overwrites it when it starts."}
+	if stored == nil {
+		j = &job.Info{Job: job.Job{Zone: "UTC", Queue: outbox.DefaultQueue, Misfire: job.RunOnce, MisfireLimit: 10, Overlap: job.Allow}, Enabled: true}
+	} else {
+		sc.Title, fields = "Edit job "+j.Name, append(fields, "name", j.Name, "edit", "yes")
+		if j.Owner != "" {
+			b.Note = "The program " + j.Owner + " declares this job, and overwrites it when it starts."
+		}
+	}
+	payload, headers := v.writes(stored)
+	if stored != nil && !(payload && headers) {
+		b.Note += " What you cannot read of its headers and payload here stays as it is."
+	}
+	if wrong != nil {
+		b.Error = said(wrong)
+	}
+	inputs, schedule, zone := jobFields(j), j.Schedule, j.Zone
+	if filled != nil {
+		schedule, zone = filled.Get("schedule"), filled.Get("zone")
+		for i := range inputs {
+			inputs[i].Value = filled.Get(inputs[i].Name)
+		}
+	}
+	inputs = slices.DeleteFunc(inputs, func(f input) bool {
+		return f.Name == "name" && stored != nil || f.Name == "data" && !payload || f.Name == "header" && !headers
+	})
+	b.Actions = []action{{Do: "put-job", Label: "Save", Preview: true, Fields: fields, Inputs: inputs}}
+	sc.Blocks = []block{b}
+	if times, err := v.nextTimes(schedule, zone); err == nil {
+		sc.Blocks = append(sc.Blocks, times)
+	}
+	return sc
+}
+
+// putJob stores a job, or shows what its form says.
+func (v *visit) putJob(ctx context.Context, s *store, form url.Values) (string, error) {
+	name, edit, preview := form.Get("name"), form.Has("edit"), form.Has("preview")
+	stored, err := s.Jobs.Get(ctx, name)
+	switch {
+	case edit && err != nil:
+		return "", err
+	case !edit && err == nil:
+		stored, err = nil, engine.Invalid("name", "there is a job of this name")
+	case missing(err) != nil:
+		err = nil
+	}
+	j, invalid := v.jobOf(form, stored)
+	if err = cmp.Or(err, invalid); err == nil && !preview {
+		err = storeJob(ctx, s, &j, stored != nil, form.Get("state") != "disabled")
+	}
+	if err != nil || preview {
+		return "", &unsaved{cmp.Or(err, errPreview), v.jobForm(s, stored, form, err)}
+	}
+	form.Set("back", "job"+queryOf(url.Values{}, "store", s.key, "name", name))
+	return "job stored", nil
+}
+
+// storeJob stores a job and enables or disables it. One that is known is disabled before, so that its new schedule
+// makes no run.
+func storeJob(ctx context.Context, s *store, j *job.Job, known, enabled bool) (err error) {
+	if known && !enabled {
+		err = s.Jobs.SetEnabled(ctx, j.Name, false)
+	}
+	if err == nil {
+		err = s.Jobs.Put(ctx, *j)
+	}
+	if err == nil {
+		err = s.Jobs.SetEnabled(ctx, j.Name, enabled)
+	}
+	return err
+}
+
+func removeJob(ctx context.Context, s *store, form url.Values) (string, error) {
+	form.Set("back", "jobs"+queryOf(url.Values{}, "store", s.key))
+	return "job removed", s.Jobs.Delete(ctx, form.Get("name"))
 }

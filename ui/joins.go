@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,9 +22,8 @@ func memberStates() []string {
 	return []string{string(join.Pending), string(join.Completed), string(join.Failed)}
 }
 
-// joins lists joins, newest first.
 func joins(v *visit) (*screen, error) {
-	f := v.filter(field{Name: "status", Label: "State", Options: joinStates()}, field{Name: "group", Label: "Grouping key"})
+	f := v.filter(input{Name: "status", Label: "State", Options: joinStates()}, input{Name: "group", Label: "Grouping key"})
 	return listing(v, "Joins", f, v.listJoins, v.joinTable)
 }
 
@@ -48,17 +48,11 @@ func (v *visit) listJoins(ctx context.Context, s *store) (p pageOf[join.Info], e
 }
 
 func (v *visit) joinTable(s *store, list []join.Info) *table {
-	t := &table{Head: []string{"State", "Join", "Grouping key", "Steps", "Created", "Deadline"}, None: "No joins."}
-	for i := range list {
-		j := &list[i]
-		first := state(string(j.Status))
-		if j.Status == join.Pending || j.Status == join.Failed {
-			first = pick(first, "id", j.ID.String())
+	t := tableOf("No joins.", []string{"State", "Join", "Grouping key", "Steps", "Created", "Deadline"}, list, func(j *join.Info) []cell {
+		return []cell{
+			pick(j.Status == join.Pending || j.Status == join.Failed, state(string(j.Status)), "id", j.ID.String()), {Text: j.ID.String(), Href: v.hrefIn(s.key, "joins/"+j.ID.String()), Mono: true}, words(j.GroupingKey), words(progress(j)), at(j.CreatedAt), at(j.Deadline),
 		}
-		t.Rows = append(t.Rows, []cell{
-			first, {Text: j.ID.String(), Href: v.hrefIn(s.key, "joins/"+j.ID.String()), Mono: true}, words(j.GroupingKey), words(progress(j)), at(j.CreatedAt), at(j.Deadline),
-		})
-	}
+	})
 	return t.selectable(s, joinActions()...)
 }
 
@@ -79,28 +73,16 @@ func progress(j *join.Info) string {
 	return text
 }
 
-// oneJoin shows a join with its members.
-func oneJoin(v *visit) (*screen, error) {
-	s, err := v.one()
-	if err != nil {
-		return nil, err
-	}
+func oneJoin(v *visit, s *store) (*screen, error) {
 	j, err := v.join(s)
 	if err != nil {
 		return nil, err
 	}
 	id := j.ID
-	found, err := s.Admin.Explain(v.Context(), id.String(), "join")
-	if err != nil {
-		return nil, err
-	}
-	v.redactExplanation(found)
-	members, err := v.members(s, id)
-	if err != nil {
-		return nil, err
-	}
+	found, unknown := v.explain(s, id.String(), "join")
+	members, unread := v.members(s, id)
 	drawn, err := v.graph(v.Context(), s, j)
-	if err != nil {
+	if err = cmp.Or(unknown, unread, err); err != nil {
 		return nil, err
 	}
 	actions := joinActions("store", v.key, "id", id.String())
@@ -112,18 +94,17 @@ func oneJoin(v *visit) (*screen, error) {
 	default:
 		actions = nil
 	}
-	sc := &screen{Title: "Join " + id.String(), Filter: v.filter(field{Name: "status", Label: "Steps that are", Options: memberStates()}), Blocks: []block{
+	sc := &screen{Title: "Join " + id.String(), Filter: v.filter(input{Name: "status", Label: "Steps that are", Options: memberStates()}), Blocks: []block{
 		{Findings: explained(found), Actions: actions},
 		{Heading: "What it is", Facts: facts("State", state(string(j.Status)), "Grouping key", j.GroupingKey, "Steps", progress(j), "Created", j.CreatedAt, "Changed", j.UpdatedAt, "Deadline", j.Deadline), Graph: drawn},
 		{Heading: "Steps", Table: lead(v, s, v.memberTable(s, j, members.rows), members)},
 	}}
 	if j.Metadata != "" && v.access.Payloads {
-		sc.Blocks = append(sc.Blocks, block{Heading: "Metadata", Text: &text{Body: readable([]byte(v.private("", j.Metadata))), Hidden: true, Label: "Show " + plural(int64(len(j.Metadata)), "byte")}})
+		sc.Blocks = append(sc.Blocks, block{Heading: "Metadata", Text: document([]byte(v.private("", j.Metadata)))})
 	}
 	return sc, nil
 }
 
-// join reads the join that the path names.
 func (v *visit) join(s *store) (*join.Info, error) {
 	id, err := parsed(uuid.Parse, v.PathValue("id"))
 	if err != nil {
@@ -132,7 +113,6 @@ func (v *visit) join(s *store) (*join.Info, error) {
 	return s.Joins.Get(v.Context(), id)
 }
 
-// members reads a page of a join's members.
 func (v *visit) members(s *store, id join.ID) (p pageOf[join.Member], err error) {
 	var after *join.Member
 	if text := v.query.Get("after"); text != "" {
@@ -150,21 +130,20 @@ func (v *visit) members(s *store, id join.ID) (p pageOf[join.Member], err error)
 }
 
 func (v *visit) memberTable(s *store, j *join.Info, members []join.Member) *table {
-	t := &table{Head: []string{"State", "Message", "Topic", "Attached", "Result"}, None: "No steps."}
-	for i := range members {
-		m := &members[i]
+	return tableOf("No steps.", []string{"State", "Message", "Topic", "Attached", "Result"}, members, func(m *join.Member) []cell {
 		result := words("")
 		if len(m.Result) > 0 {
 			result = words(plural(int64(len(m.Result)), "byte"))
 			if v.access.Payloads && v.s.opts.Redact == nil {
-				result = words(firstLine(readable(m.Result)))
+				if result = (cell{Document: document(m.Result)}); len(m.Result) > maxInRow {
+					result = words(firstLine(readable(m.Result)))
+				}
 			}
 		}
-		t.Rows = append(t.Rows, []cell{
+		return []cell{
 			state(string(view.MemberState(j, m))), {Text: m.MessageID.String(), Href: v.hrefIn(s.key, "messages/"+m.MessageID.String()), Mono: true}, words(m.Topic), at(m.CreatedAt), result,
-		})
-	}
-	return t
+		}
+	})
 }
 
 func cancelJoin(ctx context.Context, s *store, id uuid.UUID, _ url.Values) (string, error) {

@@ -3,11 +3,22 @@ package ui
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
+	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/acts"
 	"github.com/bravellian/pawl/internal/view"
+	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -16,12 +27,11 @@ func statuses() []string {
 	return []string{"ready", "scheduled", "retrying", "running", "done", "failed", "discarded", "expired"}
 }
 
-// messages lists messages, newest first.
 func messages(v *visit) (*screen, error) {
 	f := v.filter(
-		field{Name: "status", Label: "State", Options: statuses()}, field{Name: "topic", Label: "Topic"}, field{Name: "queue", Label: "Queue"}, field{Name: "correlation", Label: "Correlation id"},
-		field{Name: "error", Label: "Error contains"}, field{Name: "fingerprint", Label: "Error like"}, field{Name: "older", Label: "Older than"}, field{Name: "newer", Label: "Newer than"},
-		field{Name: "id", Label: "Message id or position"})
+		input{Name: "status", Label: "State", Options: statuses()}, input{Name: "topic", Label: "Topic"}, input{Name: "queue", Label: "Queue"}, input{Name: "correlation", Label: "Correlation id"},
+		input{Name: "error", Label: "Error contains"}, input{Name: "fingerprint", Label: "Error like"}, input{Name: "older", Label: "Older than"}, input{Name: "newer", Label: "Newer than"},
+		input{Name: "id", Label: "Message id or position"})
 	opts, err := v.listOptions()
 	if err != nil {
 		return nil, err
@@ -47,13 +57,9 @@ func (v *visit) listMessages(ctx context.Context, s *store, opts outbox.ListOpti
 			p.next = number64(int64(next))
 		}
 	}
-	for i := range p.rows {
-		v.redactMessage(&p.rows[i])
-	}
-	return p, err
+	return p.each(v.redactMessage), err
 }
 
-// listOptions are the filters of the address.
 func (v *visit) listOptions() (opts outbox.ListOptions, err error) {
 	q := v.query
 	opts = outbox.ListOptions{
@@ -75,22 +81,17 @@ func (v *visit) listOptions() (opts outbox.ListOptions, err error) {
 }
 
 func (v *visit) messageTable(s *store, list []outbox.Info) *table {
-	t := &table{Head: []string{"State", "Message", "Topic", "Queue", "Created", "Due or ended", "Retries", "Last error"}, None: "No messages."}
-	for i := range list {
-		m := &list[i]
+	t := tableOf("No messages.", []string{"State", "Message", "Topic", "Queue", "Created", "Due or ended", "Retries", "Last error"}, list, func(m *outbox.Info) []cell {
 		when := m.ProcessedAt
 		if when.IsZero() {
 			when = m.NextAttemptAt
 		}
-		first := state(string(view.MessageStatus(m)))
-		if m.Status == outbox.Failed || m.Status == outbox.Ready || m.Status == outbox.Discarded {
-			first = pick(first, "id", m.ID.String())
-		}
-		t.Rows = append(t.Rows, []cell{
-			first, {Text: m.ID.String(), Href: v.hrefIn(s.key, "messages/"+m.ID.String()), Mono: true}, words(m.Topic), words(m.Queue),
+		open := m.Status == outbox.Failed || m.Status == outbox.Ready || m.Status == outbox.Discarded
+		return []cell{
+			pick(open, state(string(view.MessageStatus(m))), "id", m.ID.String()), {Text: m.ID.String(), Href: v.hrefIn(s.key, "messages/"+m.ID.String()), Mono: true}, words(m.Topic), words(m.Queue),
 			at(m.CreatedAt), at(when), count(int64(m.RetryCount)), words(firstLine(m.LastError)),
-		})
-	}
+		}
+	})
 	return t.selectable(s, actsOnMessages()...)
 }
 
@@ -104,4 +105,226 @@ func find(ctx context.Context, s *store, id string) (*outbox.Info, error) {
 		return nil, err
 	}
 	return s.Outbox.Find(ctx, mid)
+}
+
+// message shows one message: where it is and why, what happened to it, and what it says.
+func message(v *visit, s *store) (*screen, error) {
+	m, err := find(v.Context(), s, v.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	_, noTimer := s.Timers.Get(v.Context(), m.ID)
+	found, unknown := v.explain(s, m.ID.String(), "message")
+	froms, unread := s.Joins.From(v.Context(), &m.Message)
+	story, unlisted := v.story(v.Context(), s, m)
+	acts, err := messageActions(v, s, m)
+	if err = cmp.Or(unknown, unread, unlisted, err); err != nil {
+		return nil, err
+	}
+	all := append([]block{
+		{Findings: explained(found), Actions: acts},
+		{Heading: "What it is", Facts: v.messageFacts(s, m, noTimer == nil)},
+	}, story...)
+	if len(froms) > 0 {
+		all = append(all, block{Heading: "Joins", Table: v.joinTable(s, froms)})
+	}
+	if len(m.Headers) > 0 {
+		all = append(all, block{Heading: "Headers", Table: headerTable(m.Headers)})
+	}
+	all = append(all, block{Heading: "On the command line", Text: &text{Body: commands(m.ID.String(), acts)}})
+	return &screen{Title: "Message " + m.ID.String(), Blocks: all}, nil
+}
+
+// story is what happened to a message and what it says, which is redacted.
+func (v *visit) story(ctx context.Context, s *store, m *outbox.Info) ([]block, error) {
+	attempts, err := s.Outbox.Operator(access.Key{}).Attempts(ctx, m.Position)
+	v.redactMessage(m)
+	v.redactAttempts(m.Topic, attempts)
+	return append(errorText("Last error", m.LastError), block{Heading: "Time line", Table: timeLine(m, attempts)}, v.payload(m.Topic, m.Payload)), err
+}
+
+// explain says why something is where it is, as the visitor may read it.
+func (v *visit) explain(s *store, id string, kinds ...admin.Kind) (*admin.Explanation, error) {
+	found, err := s.Admin.Explain(v.Context(), id, kinds...)
+	if err == nil {
+		v.redactExplanation(found)
+	}
+	return found, err
+}
+
+// explained are an explanation's findings, the reason first.
+func explained(x *admin.Explanation) (all []finding) {
+	for _, f := range append([]health.Finding{x.Finding}, x.Also...) {
+		all = append(all, finding{Finding: f})
+	}
+	for i := range x.Causes {
+		all = append(all, explained(&x.Causes[i])...)
+	}
+	return all
+}
+
+func (v *visit) messageFacts(s *store, m *outbox.Info, wasTimer bool) []fact {
+	retries := ""
+	if m.RetryCount > 0 || m.Redrives > 0 {
+		retries = fmt.Sprintf("%s, redriven %s", plural(int64(m.RetryCount), "failed attempt"), plural(int64(m.Redrives), "time"))
+	}
+	run := cell{}
+	if name := m.Headers[job.Header]; name != "" {
+		run = link(name, v.hrefIn(s.key, "job", "name", name))
+	}
+	tm := cell{}
+	if wasTimer {
+		tm = link("it was one", v.hrefIn(s.key, "timers", "id", m.ID.String()))
+	}
+	correlation := words(m.CorrelationID)
+	if v.readsAll() {
+		correlation = link(m.CorrelationID, v.hrefIn(s.key, "messages", "correlation", m.CorrelationID))
+	}
+	return facts(
+		"State", state(string(view.MessageStatus(m))), "Position", mono(strconv.FormatInt(int64(m.Position), 10)),
+		"Topic", link(m.Topic, v.hrefIn(s.key, "messages", "topic", m.Topic)), "Queue", link(m.Queue, v.hrefIn(s.key, "messages", "queue", m.Queue)), "Priority", strconv.Itoa(m.Priority),
+		"Correlation id", correlation, "Ordering key", m.OrderingKey, "Unique key", m.UniqueKey, "Unique until", m.UniqueUntil,
+		"Due", m.Due, "Expires", m.Expires, "Attempts", retries, "Timer", tm, "Job", run, "Trace", v.trace(m.Headers["traceparent"]), "Cannot be read", m.Unreadable,
+	)
+}
+
+// trace leads to the trace of a message, if the program says where traces are.
+func (v *visit) trace(traceparent string) cell {
+	parts := strings.Split(traceparent, "-")
+	if len(parts) != 4 || v.s.opts.TraceURL == nil {
+		return mono(traceparent)
+	}
+	return cell{Text: parts[1], Href: v.s.opts.TraceURL(parts[1]), Mono: true}
+}
+
+// timeLine is what happened to a message, in order.
+func timeLine(m *outbox.Info, attempts []acts.Attempt) *table {
+	t := &table{Head: []string{"When", "What", "By", "Error"}}
+	row := func(when time.Time, what, by, failure string) {
+		if !when.IsZero() {
+			t.Rows = append(t.Rows, []cell{at(when), words(what), words(by), words(failure)})
+		}
+	}
+	row(m.CreatedAt, "created", "", "")
+	for _, a := range attempts {
+		row(a.EndedAt, fmt.Sprintf("attempt %d failed", a.Number), a.Worker, a.Error)
+	}
+	switch m.Status {
+	case outbox.Ready:
+		row(m.NextAttemptAt, "may be claimed", "", "")
+	case outbox.InProgress:
+		row(m.LockedUntil, "its lease ends, unless it is extended", m.Owner.String(), "")
+	default:
+		row(m.ProcessedAt, string(m.Status), m.ProcessedBy, "")
+	}
+	return t
+}
+
+func headerTable(headers map[string]string) *table {
+	return tableOf("", []string{"Name", "Value"}, slices.Sorted(maps.Keys(headers)), func(name *string) []cell { return []cell{mono(*name), words(headers[*name])} })
+}
+
+// payload is a payload, closed until somebody who may opens it.
+func (v *visit) payload(topic string, payload []byte) block {
+	size := plural(int64(len(payload)), "byte")
+	if !v.access.Payloads {
+		return block{Heading: "Payload", Note: size + "; you may not read it."}
+	}
+	if redact := v.s.opts.Redact; redact != nil {
+		payload = redact(topic, payload)
+	}
+	return block{Heading: "Payload", Text: document(payload)}
+}
+
+// commands are what does the same on the command line.
+func commands(id string, acts []action) string {
+	list := "pawl show " + id + "\npawl explain " + id
+	for i := range acts {
+		if options, same := map[string]string{"retry": "", "discard": "", "undiscard": "", "cancel": "", "reschedule": " --in 10m"}[acts[i].Do]; same {
+			list += "\npawl " + acts[i].Do + " " + id + options
+		}
+	}
+	return list
+}
+
+func messageActions(v *visit, s *store, m *outbox.Info) ([]action, error) {
+	all := actsOnMessages("store", v.key, "id", m.ID.String())
+	switch {
+	case m.Status == outbox.Failed:
+		return slices.Concat(all[:2], all[5:]), nil
+	case view.MessageStatus(m) == outbox.Retrying:
+		all[0].Label = "Run now"
+		return slices.Concat(all[:1], all[2:4], all[5:]), nil
+	case m.Status == outbox.Ready:
+		return slices.Concat(all[2:4], all[5:]), nil
+	case m.Status == outbox.Discarded:
+		b, err := s.Outbox.Operator(access.Key{}).CountUndiscard(v.Context(), outbox.FailedFilter{IDs: []outbox.Position{m.Position}}, uuid.Nil)
+		return all[4 : 4+b.Changed], err
+	}
+	return nil, nil
+}
+
+// actsOnMessages are what can be done to messages: two things to failed ones, two to those that wait, one to those
+// that were discarded, and one to those that wait or failed.
+func actsOnMessages(fields ...string) []action {
+	return []action{
+		{Do: "retry", Label: "Redrive", Fields: fields},
+		{Do: "discard", Label: "Discard", Fields: fields, Danger: true, Inputs: []input{why()}, Confirm: "What is discarded counts as given up, and cannot be redriven. " + takenBack},
+		{Do: "cancel", Label: "Cancel", Fields: fields, Danger: true, Inputs: []input{why()}, Confirm: "What waits and is cancelled is discarded, and no attempt begins."},
+		{Do: "reschedule", Label: "Change due time", Fields: fields, Inputs: []input{dueField()}, Confirm: "What waits may be claimed from its due time on."},
+		undiscards(fields...),
+		movesTo(fields...),
+	}
+}
+
+func movesTo(fields ...string) action {
+	return action{Do: "retopic", Label: "Move to another topic", Fields: fields, Inputs: []input{{Name: "topic", Label: "New topic"}}, Confirm: "They keep their ids, attempts and places in the order of their keys. What a worker holds stays."}
+}
+
+// retopic moves a message, or all of a topic, to another topic.
+func retopic(ctx context.Context, s *store, form url.Values) (string, error) {
+	r := acts.Retopic{From: form.Get("from"), Topic: form.Get("topic")}
+	if id := form.Get("id"); id != "" {
+		m, err := find(ctx, s, id)
+		if err != nil {
+			return "", err
+		}
+		r.From, r.ID = m.Topic, int64(m.Position)
+	}
+	done, err := s.Outbox.Operator(access.Key{}).Retopic(ctx, r)
+	did := plural(done.Moved, "message") + " moved"
+	if done.Running > 0 {
+		did += "; " + plural(done.Running, "message") + " held by workers: try again"
+	}
+	return did, err
+}
+
+func why() input {
+	return input{Name: "reason", Label: "Reason", Hint: "for those who read the audit trail"}
+}
+
+func dueField() input {
+	return input{Name: "in", Label: "Due in", Value: "10m", Hint: "90s, 10m, 24h"}
+}
+
+func cancelMessage(ctx context.Context, s *store, form url.Values) (string, error) {
+	m, err := find(ctx, s, form.Get("id"))
+	if err != nil {
+		return "", err
+	}
+	n, err := s.Outbox.Cancel(ctx, form.Get("reason"), m.Position)
+	return plural(n, "message") + " cancelled", err
+}
+
+func rescheduleMessage(ctx context.Context, s *store, form url.Values) (string, error) {
+	m, err := find(ctx, s, form.Get("id"))
+	if err != nil {
+		return "", err
+	}
+	due, err := dueIn(form.Get("in"))
+	if err != nil {
+		return "", err
+	}
+	n, err := s.Outbox.Reschedule(ctx, due, m.Position)
+	return plural(n, "message") + " rescheduled", err
 }

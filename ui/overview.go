@@ -1,10 +1,19 @@
 package ui
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/fleetstate"
 	"github.com/bravellian/pawl/internal/inspect"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/timer"
@@ -94,4 +103,186 @@ func (v *visit) amounts(s *store, b *inspect.Backlog) []fact {
 		"Without a handler", some(unhandled, "topics"), "Paused", some(paused, "topics"), "Timers due", some(b.TimersDue, "timers"), "Timers are late by", b.TimersLate, "Timers scheduled", some(b.TimersScheduled, "timers", "status", string(timer.Scheduled)),
 		"Joins pending", some(b.JoinsPending, "joins", "status", string(join.Pending)),
 	)
+}
+
+// problems shows what the checks of health find, the worst first, and what an examination does if it is
+// asked for: that reads much, a SQLite file from end to end, and so is not repeated to keep the page up
+// to date.
+func problems(v *visit) (*screen, error) {
+	examine := v.query.Get("examine") != ""
+	sc := &screen{Title: "Problems", Still: examine}
+	if v.s.source.fleet != nil && v.key == "" {
+		sc.Blocks = append(sc.Blocks, block{Heading: "The fleet", Findings: worst(v.redactReport(v.s.source.probes.Health(v.Context())), "")})
+	}
+	sc.Blocks = append(sc.Blocks, v.each(func(ctx context.Context, s *store) ([]block, error) {
+		h := v.redactReport(s.Health(ctx))
+		health := block{Heading: "Health: is work done?", Note: verdict(h), Findings: worst(h, s.key)}
+		if !examine {
+			return []block{health, {Heading: "Doctor: is the database in order?", Facts: facts("It reads much", link("Examine now", v.hrefIn(s.key, "problems", "examine", "yes")))}}, nil
+		}
+		d := v.examine(ctx, s)
+		return []block{health, {Heading: "Doctor: is the database in order?", Note: verdict(d), Findings: worst(d, s.key)}}, nil
+	})...)
+	return sc, nil
+}
+
+func (v *visit) examine(ctx context.Context, s *store) health.Report {
+	return v.redactReport(s.Admin.ExamineWith(ctx, access.Key{}, engine.ExamineOptions{Timeout: v.s.opts.Timeout}))
+}
+
+// verdict is a report in a sentence.
+func verdict(r health.Report) string {
+	n := 0
+	for _, f := range r.Findings {
+		if f.Level >= health.Warning {
+			n++
+		}
+	}
+	switch {
+	case n == 0:
+		return "All is well."
+	case r.Level >= health.Problem:
+		return fmt.Sprintf("Something is wrong: %s.", plural(int64(n), "finding"))
+	}
+	return fmt.Sprintf("It works, with %s.", plural(int64(n), "warning"))
+}
+
+// worst are the findings that are not OK, the worst first.
+func worst(r health.Report, key string) (all []finding) {
+	for level := health.Problem; level > health.OK; level-- {
+		for _, f := range r.Findings {
+			if f.Level != level {
+				continue
+			}
+			one := finding{Finding: f}
+			if f.Fixable {
+				one.Actions = []action{{Do: "repair", Label: "Repair", Fields: []string{"store", key}, Confirm: "All that the doctor can repair in this database is repaired."}}
+			}
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+func repair(ctx context.Context, s *store, _ url.Values) (string, error) {
+	before := s.Admin.ExamineWith(ctx, access.Key{}, engine.ExamineOptions{Fix: true})
+	return "examined and repaired: " + verdict(before), nil
+}
+
+// storeRow is a store of a fleet with what it answers.
+type storeRow struct {
+	fleetstate.Store
+	picture
+	err error
+}
+
+// level is how bad it is.
+func (r *storeRow) level() health.Level {
+	if r.err != nil || r.State == fleetstate.Failing {
+		return health.Problem
+	}
+	return r.health.Level
+}
+
+// stores lists the stores of a fleet, the worst first. Of very many those are asked that the fleet itself
+// finds failing, then the first ones.
+func stores(v *visit) (*screen, error) {
+	if v.s.source.fleet == nil {
+		return &screen{Title: "Stores", Blocks: []block{{Note: "This is one database."}}}, nil
+	}
+	all := v.s.source.fleet.Operator(access.Key{}).State().Stores
+	order := map[fleetstate.State]int{fleetstate.Failing: -1}
+	slices.SortStableFunc(all, func(a, b fleetstate.Store) int {
+		return cmp.Or(cmp.Compare(order[a.State], order[b.State]), cmp.Compare(a.Key, b.Key))
+	})
+	from, to, more := v.part(&store{}, len(all), "stores")
+	rows := v.askStores(all[from:to])
+	slices.SortStableFunc(rows, func(a, b storeRow) int {
+		return cmp.Or(cmp.Compare(b.level(), a.level()), cmp.Compare(oldestOf(&b.backlog), oldestOf(&a.backlog)), cmp.Compare(a.Key, b.Key))
+	})
+	t := v.storeTable(rows)
+	if t.More = more; len(rows) == len(all) {
+		v.sorted(t)
+	}
+	return &screen{Title: "Stores", Blocks: []block{{Verdict: fleetVerdict(rows, len(all))}, {Table: t}}}, nil
+}
+
+// askStores asks stores, some side by side.
+func (v *visit) askStores(of []fleetstate.Store) []storeRow {
+	rows := make([]storeRow, len(of))
+	sideBySide(len(of), func(i int) {
+		r := &rows[i]
+		r.Store = of[i]
+		p, err := askOne(v, r.Key, func(ctx context.Context, s *store) (*picture, error) {
+			return v.picture(ctx, s, &window{since: time.Hour})
+		})
+		if r.err = err; p != nil {
+			r.picture = *p
+		}
+	})
+	return rows
+}
+
+func oldestOf(b *inspect.Backlog) (oldest time.Duration) {
+	for i := range b.Messages {
+		oldest = max(oldest, b.Messages[i].Oldest)
+	}
+	return oldest
+}
+
+// fleetVerdict says how many of the stores are well.
+func fleetVerdict(rows []storeRow, all int) *verdictBox {
+	var bad, warned int64
+	for i := range rows {
+		switch level := rows[i].level(); {
+		case level >= health.Problem:
+			bad++
+		case level >= health.Warning:
+			warned++
+		}
+	}
+	box := &verdictBox{Level: health.OK, Text: plural(int64(all), "store") + ", all is well."}
+	switch {
+	case all == 0:
+		box.Text = "The fleet has no stores."
+	case bad > 0:
+		box.Level, box.Text = health.Problem, "Something is wrong in "+grouped(bad)+" of "+plural(int64(all), "store")+"."
+	case warned > 0:
+		box.Level, box.Text = health.Warning, "It works, with warnings in "+grouped(warned)+" of "+plural(int64(all), "store")+"."
+	}
+	if all > len(rows) {
+		box.Text += " " + grouped(int64(len(rows))) + " were asked, a page of them: those that the fleet finds failing come first, then the others by name."
+	}
+	return box
+}
+
+func (v *visit) storeTable(rows []storeRow) *table {
+	t := &table{Head: []string{"State", "Store", "What is wrong", "Failing topics", "Schema", "Waiting", "Oldest", "Failed", "Workers", "Where", "Fleet", "Last answer"}, None: "The fleet has no stores.", Dense: true}
+	for i := range rows {
+		r := &rows[i]
+		wrong, schema, failing, waiting, oldest, failed, workers := cell{}, cell{}, []string(nil), cell{Number: true}, cell{Number: true}, cell{Number: true}, cell{Number: true}
+		switch found := worst(r.health, r.Key); {
+		case r.err != nil:
+			wrong = words(v.problem(r.err))
+		case len(found) > 0 && found[0].Level >= health.Warning:
+			wrong = words(firstLine(found[0].Code + ": " + found[0].Summary))
+			if n := len(found) - 1; n > 0 {
+				wrong.Text += " (and " + plural(int64(n), "more finding") + ")"
+			}
+		}
+		for _, f := range r.health.Findings {
+			if topic, is := strings.CutPrefix(f.Code, "failing/"); is {
+				failing = append(failing, topic)
+			} else if f.Code == "schema" {
+				schema = state(f.Level.String())
+			}
+		}
+		if r.err == nil {
+			waiting, oldest, failed, workers = counted(inspect.Of(r.backlog.Messages, "ready", "paused", "unhandled")), age(oldestOf(&r.backlog)), count(r.backlog.Failed), count(r.backlog.Workers)
+		}
+		t.Rows = append(t.Rows, []cell{
+			state(r.level().String()), link(r.Key, v.hrefIn(r.Key, "")), wrong, words(strings.Join(failing, ", ")), schema, waiting, oldest, failed, workers, words(r.Where), state(string(r.State)), at(r.LastSuccess),
+		})
+	}
+	return t
 }

@@ -7,9 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"maps"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
+	"sync"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
@@ -25,7 +31,6 @@ import (
 //go:embed assets templates
 var files embed.FS
 
-// page is one page of the dashboard.
 type page struct {
 	pattern string
 	nav     string // its name in the navigation; none if it is about one thing
@@ -38,7 +43,7 @@ type page struct {
 type layout struct {
 	*screen
 	Base, Path string
-	Nav        []navigation
+	Nav        []choice
 	Stores     []string
 	Store      string
 	Access     Access
@@ -48,11 +53,6 @@ type layout struct {
 	Live       string   // the address of the page itself, if it is kept up to date
 	Every      string   // how often that is
 	Back       string   // the same from the dashboard's root
-}
-
-type navigation struct {
-	Name, Href string
-	Current    bool
 }
 
 // templates are those of all pages.
@@ -84,7 +84,6 @@ func pairs(list []string) (all []pair) {
 	return all
 }
 
-// page answers a request for a page.
 func (s *server) page(w http.ResponseWriter, r *http.Request, p page) {
 	v := s.visit(r)
 	sc, err := p.show(v)
@@ -123,6 +122,8 @@ func said(err error) string {
 // statusOf is the status of a page that cannot be shown.
 func statusOf(err error) int {
 	switch {
+	case errors.Is(err, errPreview):
+		return http.StatusOK
 	case missing(err) != nil:
 		return http.StatusNotFound
 	case errors.Is(err, pawl.ErrInvalid):
@@ -139,12 +140,15 @@ func (s *server) render(w http.ResponseWriter, v *visit, p page, sc *screen, sta
 		Did: s.notices.text(v.query.Get("did")), Back: strings.TrimPrefix(v.here(), v.base),
 		Names: s.pictures.suggested(s.source.keys(), v.key),
 	}
+	if v.Method == http.MethodPost { // there is no such page
+		l.Path = ""
+	}
 	if status == http.StatusOK && !sc.Still { // what is not there would be asked for again and again
 		l.Live, l.Every = v.here(), fmt.Sprintf("%dms", s.opts.Refresh.Milliseconds())
 	}
 	for _, one := range pages() {
 		if one.nav != "" && (!one.fleet || s.source.fleet != nil) {
-			l.Nav = append(l.Nav, navigation{one.nav, v.hrefIn(v.key, one.path), one.nav == p.nav})
+			l.Nav = append(l.Nav, choice{one.nav, v.hrefIn(v.key, one.path), one.nav == p.nav})
 		}
 	}
 	var b bytes.Buffer
@@ -156,4 +160,178 @@ func (s *server) render(w http.ResponseWriter, v *visit, p page, sc *screen, sta
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	_, _ = w.Write(b.Bytes())
+}
+
+// pages are the pages of the dashboard, in the order of the navigation.
+func pages() []page {
+	return []page{
+		{pattern: "/{$}", nav: "Overview", path: "", show: overview},
+		{pattern: "/problems", nav: "Problems", path: "problems", show: problems},
+		{pattern: "/messages", nav: "Messages", path: "messages", show: messages},
+		{pattern: "/messages/{id}", show: inStore(message)},
+		{pattern: "/failed", nav: "Failed", path: "failed", show: failed},
+		{pattern: "/bulk", nav: "Bulk acts", path: "bulk", show: bulkActs},
+		{pattern: "/topics", nav: "Topics and queues", path: "topics", show: topicsAndQueues},
+		{pattern: "/find", show: findPage},
+		{pattern: "/topic", show: func(v *visit) (*screen, error) { return v.subjectPage(admin.Topic) }},
+		{pattern: "/queue", show: func(v *visit) (*screen, error) { return v.subjectPage(admin.Queue) }},
+		{pattern: "/joins", nav: "Joins", path: "joins", show: joins},
+		{pattern: "/joins/{id}", show: inStore(oneJoin)},
+		{pattern: "/inbox", nav: "Inbox", path: "inbox", show: inboxes},
+		{pattern: "/timers", nav: "Timers", path: "timers", show: timers},
+		{pattern: "/jobs", nav: "Jobs", path: "jobs", show: jobs},
+		{pattern: "/job", show: inStore(oneJob)},
+		{pattern: "/job/edit", show: inStore(editJob)},
+		{pattern: "/leases", nav: "Leases", path: "leases", show: leases},
+		{pattern: "/workers", nav: "Workers", path: "workers", show: workers},
+		{pattern: "/stores", nav: "Stores", path: "stores", fleet: true, show: stores},
+		{pattern: "/audit", nav: "Audit", path: "audit", show: auditTrail},
+	}
+}
+
+func changes(v *visit) map[string]change {
+	return map[string]change{
+		"retry": toFailed(redrive), "discard": toFailed(discard), "undiscard": undiscard, "retopic": retopic, "cancel": cancelMessage, "reschedule": rescheduleMessage,
+		"pause": pauseSubject, "resume": resumeSubject, "limit": limitSubject, "unlimit": unlimitSubject,
+		"cancel-join": byID(uuid.Parse, cancelJoin), "retry-join": byID(uuid.Parse, retryJoin), "revive": revive, "cancel-timer": byID(outbox.ParseMessageID, cancelTimer), "reschedule-timer": byID(outbox.ParseMessageID, rescheduleTimer),
+		"run-job": runJob, "enable-job": switchJob(true, "job enabled"), "disable-job": switchJob(false, "job disabled"), "put-job": v.putJob, "remove-job": removeJob, "release-lease": releaseLease, "repair": repair, "stop-bulk": byID(uuid.Parse, stopBulk),
+	}
+}
+
+// accessKey is what a request's context has its Access by.
+type accessKey struct{}
+
+type visit struct {
+	*http.Request
+	s      *server
+	access Access
+	query  url.Values
+	base   string // leads from the page to the dashboard's root, so that it works below any path
+	key    string // of the store that was chosen, or ""
+	now    time.Time
+}
+
+func (s *server) visit(r *http.Request) *visit {
+	access, _ := r.Context().Value(accessKey{}).(Access)
+	query := r.URL.Query()
+	depth := strings.Count(strings.TrimPrefix(r.URL.EscapedPath(), "/"), "/")
+	base := strings.Repeat("../", depth)
+	if base == "" {
+		base = "./"
+	}
+	return &visit{Request: r, s: s, access: access, query: query, base: base, key: query.Get("store"), now: time.Now()}
+}
+
+// hrefIn is a link to a page about a store, with a query of pairs; those that are empty are left out.
+func (v *visit) hrefIn(store, path string, pairs ...string) string {
+	return v.base + path + queryOf(url.Values{}, append([]string{"store", store}, pairs...)...)
+}
+
+// here is the page itself with some of its query changed: pairs of which the empty ones are dropped.
+func (v *visit) here(pairs ...string) string {
+	q := maps.Clone(v.query)
+	q.Del("did")
+	return v.base + strings.TrimPrefix(v.URL.EscapedPath(), "/") + queryOf(q, pairs...)
+}
+
+// queryOf is a query with some of it changed, as an address has it.
+func queryOf(q url.Values, changes ...string) string {
+	for _, one := range pairs(changes) {
+		if q.Del(one.Name); one.Value != "" {
+			q.Set(one.Name, one.Value)
+		}
+	}
+	if len(q) == 0 {
+		return ""
+	}
+	return "?" + q.Encode()
+}
+
+// maxStores is how many stores a page about all of them shows; it says so when there are more.
+const maxStores = 50
+
+// stores are the keys of the store that was chosen, or of all stores, and how many more there are.
+func (v *visit) stores() (keys []string, more int) {
+	keys = v.s.source.keys()
+	if v.key != "" || keys == nil {
+		return []string{v.key}, 0
+	}
+	shown := min(len(keys), maxStores)
+	return keys[:shown], len(keys) - shown
+}
+
+// each asks the store that was chosen, or all stores side by side, and returns the answers in order of
+// their keys. A store that does not answer is a block that says so.
+func (v *visit) each(ask func(ctx context.Context, s *store) ([]block, error)) []block {
+	keys, more := v.stores()
+	answers := make([][]block, len(keys))
+	sideBySide(len(keys), func(i int) { answers[i] = v.ask(keys[i], ask) })
+	for i, blocks := range answers {
+		for j := range blocks {
+			if keys[i] != v.key {
+				blocks[j].Store = keys[i]
+			}
+		}
+	}
+	all := slices.Concat(answers...)
+	switch {
+	case len(keys) == 0:
+		return []block{{Note: "The fleet has no stores."}}
+	case more > 0:
+		all = append(all, block{Note: plural(int64(more), "more store") + " not shown: choose one."})
+	}
+	return all
+}
+
+// sideBySide does something so many times, eight at once.
+func sideBySide(n int, do func(int)) {
+	turns := make(chan struct{}, 8)
+	var asking sync.WaitGroup
+	for i := range n {
+		asking.Go(func() {
+			turns <- struct{}{}
+			defer func() { <-turns }()
+			do(i)
+		})
+	}
+	asking.Wait()
+}
+
+// ask asks one store for a page.
+func (v *visit) ask(key string, ask func(ctx context.Context, s *store) ([]block, error)) []block {
+	blocks, err := askOne(v, key, ask)
+	if err != nil {
+		blocks = append(blocks, block{Error: v.problem(err)})
+	}
+	return blocks
+}
+
+// askOne asks a store, for as long as a page may.
+func askOne[T any](v *visit, key string, ask func(ctx context.Context, s *store) (T, error)) (answer T, err error) {
+	ctx, cancel := context.WithTimeout(v.Context(), v.s.opts.Timeout)
+	defer cancel()
+	s, err := v.s.source.open(ctx, key)
+	if err != nil {
+		return answer, err
+	}
+	return ask(ctx, s)
+}
+
+// inStore is a page about something in the store that was chosen.
+func inStore(show func(*visit, *store) (*screen, error)) func(*visit) (*screen, error) {
+	return func(v *visit) (*screen, error) {
+		s, err := v.s.source.open(v.Context(), v.key)
+		if err != nil {
+			return nil, err
+		}
+		return show(v, s)
+	}
+}
+
+// problem is an error as a page shows it.
+func (v *visit) problem(err error) string {
+	if v.Context().Err() == nil {
+		v.s.log.WarnContext(v.Context(), "the dashboard could not read", "path", v.URL.Path, "store", v.key, "error", err)
+	}
+	return said(err)
 }

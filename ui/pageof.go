@@ -16,10 +16,17 @@ const (
 	pageRead = 10_000
 )
 
-// pageOf is a page of a list.
 type pageOf[T any] struct {
 	rows []T
 	next string // the parameter after of the next page; "" if this is the last
+}
+
+// each changes all rows of a page.
+func (p pageOf[T]) each(change func(*T)) pageOf[T] {
+	for i := range p.rows {
+		change(&p.rows[i])
+	}
+	return p
 }
 
 // sift reads a list and keeps what matches until a page is full or pageRead rows were read. It is for
@@ -54,9 +61,12 @@ func listing[T any](v *visit, title string, f *filter, read func(context.Context
 }
 
 // filter is a form of what the address may narrow a page down by.
-func (v *visit) filter(fields ...field) *filter {
+func (v *visit) filter(fields ...input) *filter {
 	for i := range fields {
-		fields[i].Value = v.query.Get(fields[i].Name)
+		f := &fields[i]
+		if f.Value = v.query.Get(f.Name); f.Options != nil {
+			f.Options = append([]string{""}, f.Options...) // any
+		}
 	}
 	return &filter{fields, []string{"store", v.key}}
 }

@@ -58,27 +58,44 @@ func (v *visit) redactTimer(t *timer.Info) {
 	t.Headers, t.CorrelationID, t.LastError = v.headers(t.Topic, t.Headers), v.private(t.Topic, t.CorrelationID), v.private(t.Topic, t.LastError)
 }
 
-// redactExplanation hides the last error, which is a fact and the end of summaries: up to 300 characters.
-func (v *visit) redactExplanation(x *admin.Explanation) {
-	topic, _ := x.Facts.Get("topic").(string)
-	for i := range x.Facts {
-		text, _ := x.Facts[i].Value.(string)
-		if when, failure, found := strings.Cut(text, ": "); found && strings.HasPrefix(x.Facts[i].Key, "attempt_") {
-			x.Facts[i].Value = when + ": " + v.private(topic, failure)
+// redactFacts hides errors, which are facts and in summaries: whole, or their first 300 characters.
+func (v *visit) redactFacts(facts health.Facts, summed ...*health.Finding) {
+	about, _ := facts.Get("topic").(string)
+	hide := func(topic, text string) string {
+		shown, begin := v.private(topic, text), []rune(text)
+		begin = begin[:min(len(begin), explainedError)]
+		for _, f := range summed {
+			if text != "" {
+				f.Summary = strings.ReplaceAll(strings.ReplaceAll(f.Summary, text, shown), string(begin), shown)
+			}
 		}
-		if text == "" || x.Facts[i].Key != "last_error" {
-			continue
-		}
-		shown := v.private(topic, text)
-		x.Facts[i].Value = shown
-		if all := []rune(text); len(all) > explainedError {
-			text = string(all[:explainedError])
-		}
-		x.Summary = strings.ReplaceAll(x.Summary, text, shown)
-		for j := range x.Also {
-			x.Also[j].Summary = strings.ReplaceAll(x.Also[j].Summary, text, shown)
+		return shown
+	}
+	for i := range facts {
+		switch known := facts[i].Value.(type) {
+		case string:
+			when, failure, attempt := strings.Cut(known, ": ")
+			if key := facts[i].Key; key == "error" || key == "last_error" {
+				facts[i].Value = hide(about, known)
+			} else if attempt && strings.HasPrefix(key, "attempt_") {
+				facts[i].Value = when + ": " + v.private(about, failure)
+			}
+		case map[string]string:
+			shown := map[string]string{}
+			for topic, text := range known {
+				shown[topic] = hide(topic, text)
+			}
+			facts[i].Value = shown
 		}
 	}
+}
+
+func (v *visit) redactExplanation(x *admin.Explanation) {
+	summed := []*health.Finding{&x.Finding}
+	for i := range x.Also {
+		summed = append(summed, &x.Also[i])
+	}
+	v.redactFacts(x.Facts, summed...)
 	for _, list := range [][]admin.Explanation{x.Causes, x.AlsoMatches} {
 		for i := range list {
 			v.redactExplanation(&list[i])
@@ -86,7 +103,6 @@ func (v *visit) redactExplanation(x *admin.Explanation) {
 	}
 }
 
-// redactReport hides errors, which are facts and in summaries.
 func (v *visit) redactReport(r health.Report) health.Report {
 	if v.readsAll() {
 		return r
@@ -94,34 +110,12 @@ func (v *visit) redactReport(r health.Report) health.Report {
 	r.Findings = slices.Clone(r.Findings)
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		hide := func(topic, text string) string {
-			shown := v.private(topic, text)
-			if text != "" {
-				f.Summary = strings.ReplaceAll(f.Summary, text, shown)
-			}
-			return shown
-		}
-		topic, _ := f.Facts.Get("topic").(string)
 		f.Facts = slices.Clone(f.Facts)
-		for k := range f.Facts {
-			switch known := f.Facts[k].Value.(type) {
-			case string:
-				if f.Facts[k].Key == "error" {
-					f.Facts[k].Value = hide(topic, known)
-				}
-			case map[string]string:
-				shown := map[string]string{}
-				for topic, text := range known {
-					shown[topic] = hide(topic, text)
-				}
-				f.Facts[k].Value = shown
-			}
-		}
+		v.redactFacts(f.Facts, f)
 	}
 	return r
 }
 
-// redactActivity hides errors.
 func (v *visit) redactActivity(a *inspect.Activity) {
 	if v.readsAll() {
 		return

@@ -91,7 +91,7 @@ func (f *vault) path(route string) (method, path string) {
 	if strings.Contains(path, "bulk/") {
 		id = f.bulk.String()
 	}
-	return method, strings.NewReplacer("{id}", id, "{name}", "vault").Replace(path) + map[bool]string{true: "?payload=true"}[strings.HasPrefix(path, "api/")] + map[string]string{"job": "?name=vault"}[path]
+	return method, strings.NewReplacer("{id}", id, "{name}", "vault").Replace(path) + map[bool]string{true: "?payload=true"}[strings.HasPrefix(path, "api/")] + map[string]string{"job": "?name=vault", "job/edit": "?name=vault"}[path]
 }
 
 // audited is how much operators did.

@@ -95,6 +95,15 @@ type table struct {
 	Short string
 }
 
+// tableOf is a table that has a row of each item of a list.
+func tableOf[T any](none string, head []string, list []T, row func(*T) []cell) *table {
+	t := &table{Head: head, None: none}
+	for i := range list {
+		t.Rows = append(t.Rows, row(&list[i]))
+	}
+	return t
+}
+
 // column is the head of a column.
 type column struct {
 	Name         string
@@ -155,6 +164,8 @@ type cell struct {
 	Spark   *spark
 	Pick    string // what stands for its row, in a table whose rows can be selected
 	Actions []action
+
+	Document *text
 }
 
 // meter is a part of a whole.
@@ -165,33 +176,31 @@ type text struct {
 	Body   string
 	Hidden bool // until somebody opens it
 	Label  string
+	Fold   *fold // of JSON
 }
 
 // action is a form with a button: a change that an operator may make.
 type action struct {
 	Do      string // the name of the action, as in changes
+	Page    string // the page that it leads to instead
 	Label   string
 	Fields  []string // name, value, name, value
 	Inputs  []input
 	Confirm string // what it will do; empty: it is done at once
 	Danger  bool
+	Preview bool // it may be shown before it is done
 }
 
 // input is a field that the operator fills in.
 type input struct {
 	Name, Label, Type, Value, Hint string
+	Options                        []string // to choose one of; none: free text
 }
 
 // filter is a form that narrows a page down; it is part of the address.
 type filter struct {
-	Fields []field
+	Fields []input
 	Keep   []string // name, value, name, value
-}
-
-// field is a part of a filter.
-type field struct {
-	Name, Label, Value string
-	Options            []string // to choose one of; none: free text
 }
 
 func words(s string) cell    { return cell{Text: s} }

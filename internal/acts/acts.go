@@ -48,6 +48,9 @@ type Bulk struct {
 	EndedSteps int64 `json:"-"`
 }
 
+// Undiscardable is for how long a discard can be taken back.
+const Undiscardable = time.Hour
+
 // Status is where a bulk act is in its life.
 type Status string
 

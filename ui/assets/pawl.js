@@ -34,7 +34,7 @@
   function busy() {
     var live = document.getElementById("live");
     var selection = document.getSelection();
-    return pressed || document.hidden || !live || live.querySelector("details[open], input:checked") !== null ||
+    return pressed || document.hidden || !live || live.querySelector("details[open]:not(.fold), input:checked") !== null ||
       (live.contains(document.activeElement) && document.activeElement.matches("input, select, textarea, :focus-visible")) ||
       (selection && !selection.isCollapsed && live.contains(selection.anchorNode));
   }
@@ -50,6 +50,12 @@
     });
     box = event.target;
     box.form.parentNode.querySelector("summary").textContent = "With the " + all.filter(function (b) { return b.checked; }).length + " selected";
+  }
+
+  // The text is copied as it is, however it is folded. Where a browser does not allow that there is no button.
+  function copies(event) {
+    if (!event.target.matches("button.copy")) { return; }
+    navigator.clipboard.writeText(event.target.closest("details").querySelector("pre").textContent).then(function () { event.target.textContent = "Copied"; });
   }
 
   // A wide table stays where it was scrolled to.
@@ -112,6 +118,8 @@
     });
     document.addEventListener("keydown", key);
     document.addEventListener("click", selects);
+    document.body.classList.toggle("copies", Boolean(navigator.clipboard));
+    document.addEventListener("click", copies);
     setInterval(function () { localTimes(document); fresh(); }, 1000);
     localTimes(document);
     fresh();

@@ -2,6 +2,7 @@ package browsertest_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -178,6 +179,12 @@ func (w *world) run(on workers) {
 	})
 }
 
+// deep is JSON with a harmful key and value, as deep as folds go, and a word that no line has room for.
+func deep() []byte {
+	text, _ := json.Marshal(map[string]string{canary: canary, "long": long}) // it cannot fail
+	return []byte(strings.Repeat(`{"again":[`, 9) + string(text) + strings.Repeat("]}", 9))
+}
+
 // badly fails until it is repaired, and then waits until it may end well.
 func (w *world) badly(ctx context.Context, _ *outbox.Message) error {
 	if !w.repaired.Load() {
@@ -233,7 +240,7 @@ func (w *world) fill(p *pawl.Pawl) {
 	w.join = fan.Join
 	_, err = p.Timers.Schedule(ctx, timer.Timer{Topic: "mail", Key: "key" + canary, Due: time.Now().Add(time.Hour)})
 	w.check(err)
-	w.check(p.Jobs.Put(ctx, job.Job{Name: nightly, Topic: "report", Schedule: "0 3 * * *", Zone: "Europe/Berlin"}))
+	w.check(p.Jobs.Put(ctx, job.Job{Name: nightly, Topic: "report", Schedule: "0 3 * * *", Zone: "Europe/Berlin", Payload: deep(), Headers: map[string]string{"h": canary}}))
 	_, err = p.Jobs.Trigger(ctx, nightly)
 	w.check(err)
 	for _, payload := range []string{"good", "bad"} {

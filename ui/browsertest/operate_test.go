@@ -25,12 +25,12 @@ func TestRedrive(t *testing.T) {
 		b.click(element("#live tbody a"))
 		b.shows("h1", w.failed.String())
 		b.shows("#live", "refused "+canary)
-		b.until("the page is there", element("details.text pre")) // of which its beginning may be shown before
-		if value[bool](b, `document.querySelector("details.text pre").checkVisibility()`) {
+		b.until("the page is there", element("details.text .json")) // of which its beginning may be shown before
+		if value[bool](b, `document.querySelector("details.text .json").checkVisibility()`) {
 			t.Error("the payload is shown before anybody asks for it")
 		}
 		b.click(element("details.text summary"))
-		b.until("the payload is shown", `document.querySelector("details.text pre").checkVisibility() && document.querySelector("details.text pre").innerText.includes("the payload")`)
+		b.until("the payload is shown", `document.querySelector("details.text .json").checkVisibility() && document.querySelector("details.text .json").innerText.includes("the payload")`)
 
 		w.repaired.Store(true)
 		b.click(labelled("document", "button", "Redrive"))
