@@ -5,8 +5,5 @@
 DROP FUNCTION IF EXISTS pawl.outbox_dead_pick(bigint[], text, text, text, timestamptz, timestamptz, bigint, integer, bigint, text);
 DROP FUNCTION IF EXISTS pawl.outbox_discard(bigint[]);
 DROP FUNCTION IF EXISTS pawl.outbox_claim_open(text, text, uuid, interval, integer, integer, timestamptz, interval, text);
-DROP FUNCTION IF EXISTS pawl.outbox_claim_open(text, boolean, text, uuid, interval, integer, integer, timestamptz, interval, text);
-DROP FUNCTION IF EXISTS pawl.outbox_claim_lanes(text, bigint[], uuid, interval, integer, integer, timestamptz, interval);
-DROP FUNCTION IF EXISTS pawl.outbox_claim_within_limits(text, text, uuid, interval, integer, integer, timestamptz, interval, text);
 
 ALTER TABLE pawl.outbox_exception ADD COLUMN failed_at timestamptz, ADD COLUMN discard_id uuid;
