@@ -77,7 +77,7 @@ func TestQueries(t *testing.T) {
 		{"systemd service", "docs/howto.html"},
 		{"nginx", "docs/dashboard.html"},
 		{"multi tenant", "docs/fleet.html docs/howto.html"},
-		{"sqlite wal", "docs/drivers.html docs/faq.html"},
+		{"sqlite wal", "docs/sqlite.html docs/drivers.html docs/faq.html"},
 		{"postgres permissions", "docs/security.html"},
 		{"DLQ", "docs/operating.html docs/howto.html"},
 		{"python client", "docs/sql.html docs/howto.html"},
