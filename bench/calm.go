@@ -1,10 +1,6 @@
 package main
 
-import (
-	"fmt"
-
-	"github.com/bravellian/pawl/bench/internal/peers"
-)
+import "fmt"
 
 // Scenario calm: G at a higher rate and for longer, beside a transaction that keeps its snapshot. E
 // keeps the worker busy, whose claims are full; here almost none is.
@@ -24,10 +20,8 @@ func calms(n int) []scenario {
 		{"pawl beside it", count, beforeSnapshot(calm(pawlPostgres))},
 		{"pawl alone", count, calm(pawlPostgres)},
 	}
-	for _, p := range peers.Postgres() {
-		if p.Name == "River tuned" || p.Name == "status column" {
-			systems = append(systems, system{p.Name + " beside it", count, beforeSnapshot(calm(openPeer(p)))})
-		}
+	for _, p := range heldPeers() {
+		systems = append(systems, system{p.Name + " beside it", count, beforeSnapshot(calm(openPeer(p)))})
 	}
 	return []scenario{{"calm", "postgres", title, []string{colLast50, colLast99}, systems}}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 
 	"github.com/bravellian/pawl/bench/internal/peers"
 )
@@ -15,12 +16,15 @@ const longer = 20
 func heldSnapshots(n int) []scenario {
 	const title = "as B, 20 times as long, beside a REPEATABLE READ transaction that stays open"
 	systems := withAndWithout("pawl", longer*n, pawlPostgres)
-	for _, p := range peers.Postgres() {
-		if p.Name == "River tuned" || p.Name == "status column" {
-			systems = append(systems, withAndWithout(p.Name, longer*n/max(p.Divisor, 2), openPeer(p))...)
-		}
+	for _, p := range heldPeers() {
+		systems = append(systems, withAndWithout(p.Name, longer*n/max(p.Divisor, 2), openPeer(p))...)
 	}
 	return []scenario{{"E", "postgres", title, nil, systems}}
+}
+
+// heldPeers are those that are measured beside a snapshot.
+func heldPeers() []peers.Peer {
+	return slices.DeleteFunc(peers.Postgres(), func(p peers.Peer) bool { return p.Name != "River tuned" && p.Name != "status column" })
 }
 
 // withAndWithout is a system beside such a transaction, and its control run.

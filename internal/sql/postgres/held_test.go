@@ -85,7 +85,7 @@ func TestHeldSnapshot(t *testing.T) {
 	h.exec(t, `INSERT INTO pawl.outbox_claim (lo, n, lane, at, retry, owner, locked_until) VALUES ($n + 2, 1, 4828129222919567135, now(), 0, $owner, now() + interval '1 hour')`)
 	for name, call := range map[string]string{
 		"claim":            `pawl.outbox_claim_ranges('default', $owner, '1 h', 1, 1, ARRAY[now() - interval '10 min', '-infinity'], ARRAY[NULL, now() - interval '10 min'], NULL, NULL) r WHERE r.id IS NOT NULL`,
-		"claim of a part":  `pawl.outbox_claim_ranges('default', $owner, '1 h', 10, 10, ARRAY[now() - interval '10 min', now() - interval '1 hour'], ARRAY[NULL, now() - interval '1 hour' + interval '100 ms'], '1 min', NULL) r WHERE r.id IS NOT NULL`,
+		"claim of a part":  `pawl.outbox_claim_ranges('default', $owner, '1 h', 10, 10, ARRAY[now() - interval '10 min', now() - interval '1 hour'], ARRAY[NULL, now() - interval '1 hour' + interval '100 ms'], NULL, NULL) r WHERE r.id IS NOT NULL`,
 		"claim of no lane": `pawl.outbox_claim_ranges('other', $owner, '1 h', 10, 10, ARRAY[timestamptz '-infinity'], NULL, '1 min', NULL)`,
 		"reap":             `pawl.outbox_reap_runs(50, 5, 1)`,
 		"ack":              `pawl.outbox_ack_runs(ARRAY[$owner], ARRAY[$n + 2::bigint], ARRAY[1], 'w')`,

@@ -89,6 +89,9 @@ func (db *DB) tune(c *engine.Call) (o engine.Operation, each func(engine.Row) er
 		t := db.tunerOf(o.Queue)
 		seen := &claimed{began: time.Now(), byLoop: !o.Freed, all: o.All}
 		rows, ranges := t.hint(o.Most, seen)
+		if seen.parts { // a priority that waits is met by the parts: to look for it would read what they are for
+			o.Wait = nil
+		}
 		claim := outboxClaim{Queue: o.Queue, Owner: o.Owner, Lease: o.Lease, Most: o.Most, First: rows, From: bounds(ranges, 0), To: bounds(ranges, 1), Wait: o.Wait, Apart: o.Apart}
 		return claim, seen.each(c), func() { t.learn(o.Most, seen, time.Now()) }
 	case op.OutboxNextDue:
@@ -139,11 +142,12 @@ func (t *tuner) hint(want int, c *claimed) (rows int, ranges [][2]int64) {
 	}
 	c.from = t.mark.Add(-markMargin)
 	fresh, below := [2]int64{c.from.UnixMicro(), top}, [2]int64{bottom, c.from.UnixMicro()}
-	if !c.all {
+	c.parts = t.below.width > 0 && !c.all
+	if c.parts {
 		below[0], below[1] = t.below.part(below[1])
 		c.low = below[0]
 	}
-	if t.below.width > 0 && c.began.Before(t.nextNear) && !c.all {
+	if c.parts && c.began.Before(t.nextNear) {
 		fresh[0] = t.mark.Add(-nearMargin).UnixMicro()
 	} else {
 		t.nextNear = c.began.Add(nearEvery)
@@ -193,6 +197,7 @@ type claimed struct {
 	byLoop   bool      // it is a worker loop's, which claims again at once
 	all      bool      // if it is not full it has read everything
 	first    bool      // what is below the mark
+	parts    bool      // of that
 	from     time.Time // where it starts to read what is not below the mark; zero: it reads all
 	low      int64     // where it ends to read what is
 	row      engine.Row

@@ -43,7 +43,11 @@ func TestNearTheMark(t *testing.T) {
 	tuner := &tuner{perRow: 1, mark: now, nextBelow: now.Add(time.Hour), below: sweep{width: unit, low: bottom}}
 	for range 3 {
 		for _, margin := range []time.Duration{markMargin, nearMargin, nearMargin} {
-			_, ranges := tuner.hint(10, &claimed{began: now, byLoop: true})
+			c := &claimed{began: now, byLoop: true}
+			_, ranges := tuner.hint(10, c)
+			if !c.parts {
+				t.Error("the claim looks for a priority that waits")
+			}
 			if from := tuner.mark.Add(-margin).UnixMicro(); ranges[0] != [2]int64{from, top} {
 				t.Errorf("the claim begins at %d, not at %d", ranges[0][0], from)
 			}

@@ -2,14 +2,14 @@
 -- The claim of regular messages from {lanes} (id, priority), in a routine: as many as are due, at most
 -- p_n. A destructive read of ready in key order, which skips locked rows. p_rows: how many ready rows
 -- will probably be enough. p_from and p_to: the ranges of due times that are read, one after the other
--- while there is room for more; null: all of them. If the first has an end, lane by lane. A claim would read all deleted entries of the index
--- while an old snapshot is open: see tune.go. v_read counts the entries of those ranges that have two
--- ends, or none. p_wait: the lane whose oldest message has been due for longer goes first, if a
--- range has no beginning; null: priority alone decides. The result is
--- in order of priority, time and id; runs are sorted, not their messages, whose index has them in
--- order: sorting 500 of 200 bytes took a sixth of the routine's time. The routine's settings pin the
--- plan: statistics of a queue's table are wrong most of the time.
-IF p_wait IS NOT NULL AND '-infinity' = ANY (coalesce(p_from, '{-infinity}')) THEN
+-- while there is room for more; null: all of them. If the first has an end, lane by lane. A claim would
+-- read all deleted entries of the index while an old snapshot is open: see tune.go. v_read counts the
+-- entries of those ranges that have two ends, or none. p_wait: the lane whose oldest message has been
+-- due for longer goes first; null: priority alone decides. The result is in order of priority, time
+-- and id; runs are sorted, not their messages, whose index has them in order: sorting 500 of 200 bytes
+-- took a sixth of the routine's time. The routine's settings pin the plan: statistics of a queue's table
+-- are wrong most of the time.
+IF p_wait IS NOT NULL THEN
   SELECT l.id INTO v_late FROM {lanes} l,
     LATERAL (SELECT r.at FROM pawl.outbox_ready r WHERE r.lane = l.id AND r.at < v_now - p_wait AND r.suspect = 0 ORDER BY r.at, r.lo LIMIT 1) head
    ORDER BY head.at, l.priority LIMIT 1;
