@@ -30,55 +30,49 @@ const (
 
 func manyProcesses(n int) []scenario {
 	const title = "a backlog that so many worker processes drain together; they have started before"
-	systems := []system{{"1 process", 4 * n, drainedBy(1)}}
-	for _, k := range []int{2, 4, 8} {
-		systems = append(systems, system{fmt.Sprint(k, " processes"), 4 * n, drainedBy(k)})
+	var all []scenario
+	for _, e := range places() {
+		systems := []system{{"1 process", 4 * n, drainedBy(e.open, 1)}}
+		for _, k := range []int{2, 4, 8} {
+			systems = append(systems, system{fmt.Sprint(k, " processes"), 4 * n, drainedBy(e.open, k)})
+		}
+		for _, l := range limitsOfFlow() {
+			systems = append(systems, system{"8 processes: " + l.name, 4 * n, under(l, e.open, drainedBy(e.open, 8))})
+		}
+		all = append(all, scenario{"P", e.engine, title, nil, systems})
 	}
-	for _, l := range limitsOfFlow() {
-		systems = append(systems, system{"8 processes: " + l.name, 4 * n, under(l, openPostgres, drainedBy(8))})
-	}
-	return []scenario{{"P", "postgres", title, nil, systems}}
+	return all
 }
 
-func drainedBy(processes int) measurement {
-	return func(ctx context.Context, r *run) error {
-		q, err := pawlPostgres(ctx, r)
-		if err != nil {
-			return err
-		}
-		defer q.Close()
-		t := &trial{Queue: q}
-		if err := t.fill(ctx, r.n, nil); err != nil {
+func drainedBy(open opener, processes int) measurement {
+	return withOutbox(open, func(ctx context.Context, r *run, _ engine.DB, o *parts.Outbox) error {
+		if err := produce(ctx, o, r.n); err != nil {
 			return err
 		}
 		var all workers
 		defer all.stop()
 		for range processes {
-			if err := all.start(ctx, r.server.url, 0); err != nil {
+			if err := all.start(ctx, r.place(), 0); err != nil {
 				return err
 			}
 		}
 		r.written, r.processes = r.n, true
-		took, err := r.measured(ctx, r.n, func() error { return errors.Join(all.release(), r.server.drained(ctx)) })
+		took, err := r.measured(ctx, r.n, func() error { return errors.Join(all.release(), allDone(ctx, o, r.n)) })
 		if err != nil {
 			return err
 		}
 		delete(r.figures, colAllocs) // this process has only waited
 		r.rate(colRate, r.n, took)
 		return nil
-	}
+	})
 }
 
-// drained returns when nothing is ready or claimed.
-func (s *server) drained(ctx context.Context) error {
-	for {
-		var over bool
-		err := s.admin.QueryRow(ctx, `SELECT NOT EXISTS (SELECT FROM `+schema+`.outbox_ready) AND NOT EXISTS (SELECT FROM `+schema+`.outbox_claim)`).Scan(&over)
-		if err != nil || over {
-			return err
-		}
-		time.Sleep(5 * time.Millisecond)
+// place is where the worker processes of a measurement find its database.
+func (r *run) place() string {
+	if r.server != nil {
+		return r.server.url
 	}
+	return r.dir
 }
 
 // workers are processes that wait for a line, and end with their input.

@@ -51,14 +51,10 @@ func underLimit(open opener, sleep time.Duration) measurement {
 				return err
 			}
 		}
-		place := r.dir
-		if r.server != nil {
-			place = r.server.url
-		}
 		var all workers
 		defer all.stop()
 		for range limitedProcesses {
-			if err := all.start(ctx, place, sleep); err != nil {
+			if err := all.start(ctx, r.place(), sleep); err != nil {
 				return err
 			}
 		}

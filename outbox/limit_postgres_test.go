@@ -3,10 +3,12 @@ package outbox_test
 import (
 	"database/sql"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/throttle"
@@ -30,7 +32,7 @@ func TestLimitsInSQL(t *testing.T) {
 	if err := tx.QueryRowContext(t.Context(), "SELECT count(*) FROM "+d.Table("outbox_claim")+"(gen_random_uuid(), 60, 1)").Scan(&n); err != nil || n != 1 {
 		t.Fatalf("claimed %d, %v", n, err)
 	}
-	if _, err := tx.ExecContext(t.Context(), "SELECT "+d.Table("outbox_limit_room")+"('topic', 'a', 1)"); err != nil {
+	if _, err := tx.ExecContext(t.Context(), "SELECT "+d.Table("outbox_limit_room")+"('topic', ARRAY['a'], ARRAY[1], true)"); err != nil {
 		t.Fatal(err)
 	}
 	if _, msgs := f.claim(10); len(msgs) > 1 || len(msgs) == 1 && msgs[0].Topic != "b" {
@@ -95,4 +97,85 @@ func TestLimitsNeedReadCommitted(t *testing.T) {
 		}
 		_ = tx.Rollback()
 	}
+}
+
+// D-628: what a claim takes under a limit is one row, however many messages it is, and each of them
+// gives its place back when it ends; a move sees all of them.
+func TestClaimsUnderLimitsWriteOneRowEach(t *testing.T) {
+	t.Parallel()
+	d := dbtest.OpenPostgres(t)
+	f := &fixture{Outbox: parts.NewOutbox(d, worker.Options{}), t: t, db: d}
+	f.limit(throttle.Topic, "a", throttle.Bounds{Concurrency: 250})
+	f.limit(throttle.Each, "b*", throttle.Bounds{Concurrency: 250})
+	const n = 200 // of each topic
+	f.mix(slices.Repeat([]string{"a", "b"}, n)...)
+	owner, msgs := f.claimExactly(2 * n)
+	rows := func() int { return d.Count(t, "SELECT count(*) FROM "+d.Table("outbox_limit_claim")) }
+	if got := rows(); got != 2 {
+		t.Errorf("%d rows for a claim of %d messages under two limits, want 2", got, 2*n)
+	}
+	moved, err := d.DB.(engine.Movable).TableRows(t.Context(), limitClaims(t), nil, 1000)
+	if err != nil || len(moved) != 2*n {
+		t.Errorf("a move sees %d messages under limits, want %d: %v", len(moved), 2*n, err)
+	}
+	f.mix(slices.Repeat([]string{"a"}, 100)...)
+	if _, more := f.claim(100); len(more) != 50 {
+		t.Fatalf("claimed %d messages, want the 50 that the limit has room for", len(more))
+	}
+	var ended []outbox.Position
+	for _, m := range msgs {
+		if m.Topic == "a" && len(ended) < 30 {
+			ended = append(ended, m.Position)
+		}
+	}
+	f.touched(30)(f.WorkQueue("").Ack(f.ctx(), owner, ended...))
+	if _, more := f.claim(100); len(more) != 30 {
+		t.Fatalf("claimed %d messages, want 30 in place of those that were acked", len(more))
+	}
+	if got := rows(); got > 4 {
+		t.Errorf("%d rows for three claims, want at most one a claim and limit", got)
+	}
+}
+
+func limitClaims(t *testing.T) *engine.Table {
+	all := engine.Tables()
+	i := slices.IndexFunc(all, func(t engine.Table) bool { return t.Name == "outbox_limit_claim" })
+	if i < 0 {
+		t.Fatal("no such table")
+	}
+	return &all[i]
+}
+
+// D-629: a claim that holds a limit waits for no other, and puts the messages of one that another claim
+// holds just now back to where they were: they are moved nowhere, and come with the next claim.
+func TestClaimsPutBackWhatAnotherHolds(t *testing.T) {
+	t.Parallel()
+	d := dbtest.OpenPostgres(t)
+	f := &fixture{Outbox: parts.NewOutbox(d, worker.Options{}), t: t, db: d}
+	f.limit(throttle.Topic, "a", throttle.Bounds{Concurrency: 1})
+	f.limit(throttle.Topic, "b", throttle.Bounds{Concurrency: 10})
+	f.mix("a1", "a2", "a3")
+	end := f.from("default", 10, "a1") // the others wait in the lane of the limit
+	f.mix("b1", "b2", "c1")
+	end()
+	other := f.begin()
+	if _, err := other.ExecContext(t.Context(), "SELECT 1 FROM "+d.Table("outbox_limit")+" WHERE name = 'b' FOR UPDATE"); err != nil {
+		t.Fatal(err)
+	}
+	before := f.moved()
+	_, msgs := f.claim(10) // it takes a2 first, and holds the limit of a
+	if got := names(msgs); !slices.Contains(got, "c1") && !slices.Contains(got, "a2") || slices.Contains(got, "b1") {
+		t.Errorf("claimed %q beside a claim that holds the limit of b", got)
+	}
+	if after := f.moved(); after >= before {
+		t.Errorf("%d messages are in lanes of limits, %d before: those of b were moved", after, before)
+	}
+	if err := other.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	_, msgs = f.claim(10)
+	if got := names(msgs); !slices.Contains(got, "b1") || !slices.Contains(got, "b2") {
+		t.Errorf("claimed %q after it, want b1 and b2", got)
+	}
+	d.CheckPlaces(t)
 }

@@ -140,6 +140,24 @@ func TestRetriesUnderALimit(t *testing.T) {
 	})
 }
 
+// D-214: a message that was put back and claimed again counts once, though it was claimed with others that
+// go on.
+func TestClaimedAgainUnderALimit(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		f.limit(throttle.Topic, "a", throttle.Bounds{Concurrency: 4})
+		f.mix("a1", "a2")
+		owner, msgs := f.next("a1", "a2")
+		f.touched(1)(f.Release(f.ctx(), owner, msgs[1].Position))
+		f.mix("a3")
+		f.next("a2", "a3")
+		f.used(3, 0)
+		f.mix("a4", "a5")
+		f.next("a4")
+		f.used(4, 1)
+	})
+}
+
 // D-214: a limit of a queue is for all its topics, and none of another queue.
 func TestLimitOfAQueue(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {

@@ -304,6 +304,9 @@ func TestTablesAreThoseOfTheSchema(t *testing.T) {
 				for _, c := range table.Columns {
 					want = append(want, c.Name)
 				}
+				if name == "postgres" && table.Name == "outbox_limit_claim" {
+					want = append(want, "more", "n") // read as rows of one message each
+				}
 				slices.Sort(want)
 				got := have[table.Name]
 				slices.Sort(got)

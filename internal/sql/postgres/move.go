@@ -32,7 +32,11 @@ func (db *DB) TableRows(ctx context.Context, t *engine.Table, above []any, n int
 		return nil, err
 	}
 	defer conn.Release()
-	query, args := "SELECT "+t.Quoted()+" FROM "+db.folder.Names.Quote(t.Name), []any{}
+	from, args := db.folder.Names.Quote(t.Name), []any{}
+	if t.Name == "outbox_limit_claim" { // a row has the messages of a claim, where other engines have one for each
+		from = "(SELECT DISTINCT c.kind, c.name, i.id FROM " + from + " c, unnest(array_prepend(c.id, c.more)) i(id)) c"
+	}
+	query := "SELECT " + t.Quoted() + " FROM " + from
 	if above != nil {
 		args, err = moveValues(t.KeyColumns(), above)
 		if err != nil {

@@ -1,6 +1,6 @@
--- claim_regular(lanes)
+-- claim_regular(lanes, begin, end)
 -- The claim of regular messages from {lanes} (id, priority), in a routine: as many as are due, at most
--- p_n. A destructive read of ready in key order, which skips locked rows. p_rows: how many ready rows
+-- p_n; {begin} and {end} are what becomes of them. A destructive read of ready in key order, which skips locked rows. p_rows: how many ready rows
 -- will probably be enough. p_from and p_to: the ranges of due times that are read, one after the other
 -- while there is room for more; null: all of them. If the first has an end, lane by lane. A claim would
 -- read all deleted entries of the index while an old snapshot is open: see tune.go. v_read counts the
@@ -22,8 +22,7 @@ FOR v_lane IN
   v_read := v_read - CASE WHEN v_lane.counts THEN pg_stat_get_xact_tuples_returned('pawl.outbox_ready_pkey'::regclass) ELSE 0 END;
   v_take := greatest(1, least(p_rows, v_need));
   LOOP
-    RETURN QUERY
-    WITH look AS MATERIALIZED (
+    {begin} WITH look AS MATERIALIZED (
       SELECT r.ctid AS tid, r.at, r.lo, r.n FROM pawl.outbox_ready r
        WHERE r.lane = v_lane.id AND r.at >= v_lane.low AND r.at <= v_lane.high AND r.suspect = 0
        ORDER BY r.at, r.lo LIMIT v_take FOR UPDATE SKIP LOCKED),
@@ -46,12 +45,7 @@ FOR v_lane IN
     held AS (
       INSERT INTO pawl.outbox_claim (lo, n, lane, at, retry, owner, locked_until)
       SELECT runs.lo, runs.n, v_lane.id, runs.at, runs.retry, p_owner, v_now + p_lease FROM runs)
-    SELECT pawl.message(m),
-           runs.retry, v_lane.priority, v_now + p_lease, runs.at, used.length
-      FROM used, (SELECT * FROM runs ORDER BY runs.at, runs.lo) runs,
-           LATERAL (SELECT * FROM pawl.outbox_message x WHERE x.id >= runs.lo AND x.id < runs.lo + runs.n ORDER BY x.id) m
-     ORDER BY runs.at, runs.lo;
-    GET DIAGNOSTICS v_got = ROW_COUNT;
+    {end}
     v_need := v_need - v_got;
     EXIT WHEN v_got = 0 OR v_need <= 0;
     v_take := least(v_need, v_need::bigint * v_take / v_got + 1);

@@ -1,4 +1,4 @@
--- claim_suspects(lanes)
+-- claim_suspects(lanes, begin, end)
 -- The claim of due suspects, in a routine: those of one of {lanes} (id, priority), oldest first. A run
 -- whose lease expired is a suspect: one of its messages may have ended the worker's process. The column
 -- suspect of outbox_ready is how many messages may be claimed together with it, all of them suspects:
@@ -6,8 +6,7 @@
 -- is how many there were. So a message that ends its worker is found in log2(n) claims, and one that was
 -- only claimed with it loses no attempt.
 FOR v_lane IN SELECT l.id, l.priority FROM {lanes} l ORDER BY l.priority LOOP
-  RETURN QUERY
-  WITH look AS MATERIALIZED (
+  {begin} WITH look AS MATERIALIZED (
     SELECT r.ctid AS tid, r.at, r.lo, r.n, r.suspect FROM pawl.outbox_ready r
      WHERE r.lane = v_lane.id AND r.suspect > 0 AND r.at <= v_now ORDER BY r.at, r.lo LIMIT p_n FOR UPDATE SKIP LOCKED),
   fit AS MATERIALIZED (
@@ -25,13 +24,10 @@ FOR v_lane IN SELECT l.id, l.priority FROM {lanes} l ORDER BY l.priority LOOP
     SELECT min(s.at) AS at, min(s.lo) AS lo, sum(s.m)::integer AS n, s.retry
       FROM (SELECT part.at, part.lo, part.m, part.retry, part.lo - (sum(part.m) OVER (PARTITION BY part.retry ORDER BY part.lo) - part.m) AS island FROM part) s
      GROUP BY s.retry, s.island),
+  used AS (SELECT 0 AS length),
   held AS (
     INSERT INTO pawl.outbox_claim (lo, n, lane, at, retry, owner, locked_until, suspect)
     SELECT runs.lo, runs.n, v_lane.id, runs.at, runs.retry, p_owner, v_now + p_lease, (SELECT sum(part.m) FROM part) FROM runs)
-  SELECT pawl.message(m),
-         runs.retry, v_lane.priority, v_now + p_lease, '-infinity'::timestamptz, 0
-    FROM (SELECT * FROM runs ORDER BY runs.at, runs.lo) runs,
-         LATERAL (SELECT * FROM pawl.outbox_message x WHERE x.id >= runs.lo AND x.id < runs.lo + runs.n ORDER BY x.id) m
-   ORDER BY runs.at, runs.lo;
-  EXIT WHEN FOUND;
+  {end}
+  EXIT WHEN v_got > 0;
 END LOOP;

@@ -10,36 +10,25 @@ LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
 #variable_conflict use_column
 DECLARE
-  v_topics   text[] := ARRAY(SELECT l.name FROM pawl.outbox_limit l WHERE l.kind = 'topic' AND l.pattern = '' UNION SELECT p_apart WHERE p_apart IS NOT NULL);
-  v_patterns text[] := ARRAY(SELECT l.name FROM pawl.outbox_limit l WHERE l.kind = 'each'); -- of limits that hold for each of their topics
-  v_need     integer := p_n;
-  v_n        integer;
-  v_c        record; -- what was claimed, as arrays
+  v_need integer := p_n;
+  v_n    integer;
+  v_runs pawl.outbox_held[];
+  v_not  record;
+  v_gone bigint[];
 BEGIN
   FOR v_step IN 1 .. 20 LOOP -- bounds how long a claim may take
     IF p_what = 'regular' AND EXISTS (SELECT FROM pawl.outbox_lane l WHERE l.queue = p_queue AND l.kind = 1) THEN
       PERFORM pawl.outbox_sequence(p_queue, v_need);
     END IF;
-    SELECT array_agg(c.id) AS ids, array_agg(c.topic) AS topics, array_agg(c.retry) AS retries, array_agg(c.priority) AS priorities, array_agg(c.at) AS ats,
-           array_agg(c.limited) AS away, max(c.locked_until) AS until, max(c.length) AS length, count(*) AS n
-      INTO v_c
-      FROM (SELECT r.id, r.topic, r.retry, r.priority, r.locked_until, r.at, r.length, r.topic = ANY (v_topics) OR EXISTS (SELECT FROM unnest(v_patterns) p WHERE pawl.falls_under(p, r.topic)) AS limited
-              FROM pawl.outbox_claim_lanes(p_what, ARRAY(SELECT l.id FROM pawl.outbox_lane l WHERE l.queue = p_queue AND l.kind = 0), p_owner, p_lease, v_need, p_rows, p_from, p_to, p_wait) r) c;
-    IF p_what = 'regular' AND true = ANY (v_c.away) THEN
-      v_c.away := pawl.outbox_limit_grant(p_queue, p_held, p_apart, v_c.topics, v_c.away, v_c.priorities, v_c.ids);
+    v_runs := pawl.outbox_claim_lanes(p_what, ARRAY(SELECT l.id FROM pawl.outbox_lane l WHERE l.queue = p_queue AND l.kind = 0), p_owner, p_lease, v_need, p_rows, p_from, p_to, p_wait);
+    v_not := pawl.outbox_limit_grant(p_what, p_queue, p_owner, v_runs, p_held, p_apart);
+    v_gone := array_cat(v_not.away, v_not.back);
+    IF EXISTS (SELECT FROM pawl.outbox_limit l WHERE l.kind = 'queue' AND l.name = p_queue) THEN
+      PERFORM pawl.outbox_limit_use('queue', ARRAY[(p_queue, ARRAY(SELECT u.id FROM unnest(pawl.held_ids(v_runs)) u(id) WHERE v_gone IS NULL OR u.id <> ALL (v_gone)))::pawl.outbox_counted]);
     END IF;
-    IF true = ANY (v_c.away) THEN
-      PERFORM pawl.outbox_divert(p_queue, p_owner, array_agg(u.id), array_agg(u.topic)) FROM unnest(v_c.ids, v_c.topics, v_c.away) u(id, topic, away) WHERE u.away;
-    END IF;
-    IF false = ANY (v_c.away) THEN
-      PERFORM pawl.outbox_limit_use('queue', p_queue, array_agg(u.id)) FROM unnest(v_c.ids, v_c.away) u(id, away) WHERE NOT u.away;
-    END IF;
-    RETURN QUERY
-    SELECT pawl.message(m), u.retry, u.priority, v_c.until, u.at, v_c.length
-      FROM unnest(v_c.ids, v_c.away, v_c.retries, v_c.priorities, v_c.ats) WITH ORDINALITY u(id, away, retry, priority, at, nr)
-      JOIN pawl.outbox_message m ON m.id = u.id WHERE NOT u.away ORDER BY u.nr;
+    RETURN QUERY SELECT pawl.message(m), h.retry, h.priority, h.locked_until, h.at, h.length FROM pawl.held_messages(v_runs) WHERE v_gone IS NULL OR m.id <> ALL (v_gone) ORDER BY h.nr;
     GET DIAGNOSTICS v_n = ROW_COUNT;
     v_need := v_need - v_n;
-    EXIT WHEN CASE p_what WHEN 'suspects' THEN v_n > 0 OR v_c.n = 0 ELSE v_need = 0 OR v_c.n < v_need + v_n END;
+    EXIT WHEN v_not.back IS NOT NULL OR CASE p_what WHEN 'suspects' THEN v_n > 0 OR v_gone IS NULL ELSE v_need = 0 OR v_n + coalesce(cardinality(v_gone), 0) < v_need + v_n END;
   END LOOP;
 END $f$;

@@ -8,10 +8,11 @@ SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmap
 DECLARE
   v_now  timestamptz := clock_timestamp();
   v_lane record;
+  v_got  integer;
 BEGIN
   IF (SELECT pawl.limited(l) FROM pawl.outbox_lane l WHERE l.queue = p_queue) THEN
     RETURN QUERY SELECT * FROM pawl.outbox_claim_within_limits('suspects', p_queue, p_owner, p_lease, p_n, p_n, NULL, NULL, NULL, NULL);
     RETURN;
   END IF;
-  pawl.claim_suspects((SELECT x.id, x.priority FROM pawl.outbox_lane x WHERE x.queue = p_queue AND x.kind = 0))
+  pawl.claim_suspects((SELECT x.id, x.priority FROM pawl.outbox_lane x WHERE x.queue = p_queue AND x.kind = 0), RETURN QUERY, pawl.claimed_messages())
 END $f$;

@@ -28,7 +28,7 @@ BEGIN
   IF v_ordered THEN
     PERFORM pawl.outbox_sequence(p_queue, p_n);
   END IF;
-  pawl.claim_regular((SELECT x.id, x.priority FROM pawl.outbox_lane x WHERE x.queue = p_queue AND x.kind = 0))
+  pawl.claim_regular((SELECT x.id, x.priority FROM pawl.outbox_lane x WHERE x.queue = p_queue AND x.kind = 0), RETURN QUERY, pawl.claimed_messages())
   at := v_now; length := least(v_read, 2147483647);
   RETURN NEXT;
 END $f$;

@@ -17,6 +17,7 @@ DECLARE
   v_left    integer; -- of the part
   v_n       integer;
   v_lane    record;
+  v_runs    pawl.outbox_held[];
   v_part    text;
   v_held    boolean := false; -- limits of topics are locked
   v_top     integer; -- the first priority of what no topic's limit holds for
@@ -26,7 +27,7 @@ BEGIN
   IF NOT pawl.outbox_limits_share() THEN
     RETURN;
   END IF;
-  v_room := CASE WHEN pawl.full_limit('queue', p_queue) THEN 0 ELSE pawl.outbox_limit_room('queue', p_queue, p_n) END;
+  v_room := CASE WHEN NOT EXISTS (SELECT FROM pawl.outbox_limit l WHERE l.kind = 'queue' AND l.name = p_queue) THEN p_n WHEN pawl.full_limit('queue', p_queue) THEN 0 ELSE (pawl.outbox_limit_room('queue', ARRAY[p_queue], ARRAY[p_n], true))[1] END;
   SELECT coalesce(min(l.priority), 32767) INTO v_top FROM pawl.outbox_lane l
    WHERE l.queue = p_queue AND l.kind = 0 AND EXISTS (SELECT FROM pawl.outbox_ready r WHERE r.lane = l.id AND r.at <= v_now AND (r.suspect > 0) = (p_what = 'suspects'));
   FOREACH v_part IN ARRAY ARRAY['first', 'open', 'rest'] LOOP
@@ -50,14 +51,13 @@ BEGIN
         v_yielded := v_yielded || v_lane.id;
         CONTINUE;
       END IF;
+      v_n := (pawl.outbox_limit_room('topic', ARRAY[v_lane.topic], ARRAY[v_left], NOT v_held))[1]; -- who waits holds none, so that no two wait for each other
+      CONTINUE WHEN v_n IS NULL;
       v_held := true;
-      v_n := pawl.outbox_limit_room('topic', v_lane.topic, v_left);
       CONTINUE WHEN v_n <= 0;
-      RETURN QUERY
-      WITH c AS MATERIALIZED (SELECT r.* FROM pawl.outbox_claim_lanes(p_what, ARRAY[v_lane.id], p_owner, p_lease, v_n, v_n, NULL, NULL, NULL) r),
-      used AS MATERIALIZED (
-        SELECT pawl.outbox_limit_use('topic', v_lane.topic, array_agg(c.id)), pawl.outbox_limit_use('queue', p_queue, array_agg(c.id)) FROM c)
-      SELECT pawl.message(c), c.retry, c.priority, c.locked_until, '-infinity'::timestamptz, 0 FROM used, c;
+      v_runs := pawl.outbox_claim_lanes(p_what, ARRAY[v_lane.id], p_owner, p_lease, v_n, v_n, NULL, NULL, NULL);
+      PERFORM pawl.outbox_limit_use('topic', ARRAY[(v_lane.topic, pawl.held_ids(v_runs))::pawl.outbox_counted]), pawl.outbox_limit_use('queue', ARRAY[(p_queue, pawl.held_ids(v_runs))::pawl.outbox_counted]);
+      RETURN QUERY SELECT pawl.message(m), h.retry, h.priority, h.locked_until, '-infinity'::timestamptz, 0 FROM pawl.held_messages(v_runs) ORDER BY h.nr;
       GET DIAGNOSTICS v_n = ROW_COUNT;
       IF v_n > 0 AND p_what = 'suspects' THEN
         RETURN;

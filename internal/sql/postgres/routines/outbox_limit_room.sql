@@ -1,43 +1,54 @@
--- How many messages of a limit may be claimed now, at most p_n, or p_n if there is no limit. Claims
--- under one limit take turns: each holds it until its transaction ends. One that waits for long gets
--- none, since the other may be part of a transaction that does more. Whoever asks checks first that the
--- limit is not full (full_limit): processes that wait for a place would keep those that have one from
--- using it again, and make each of their polls a commit that has something to write. Those that are
--- no longer claimed are deleted when they take the place of others, or when there are so many that each
--- claim would count them for long: as often as one check for each claimed message takes. A topic gets a row of its own
--- here if a limit for each topic of a pattern holds for it: that of the longest pattern.
-CREATE OR REPLACE FUNCTION pawl.outbox_limit_room(p_kind text, p_name text, p_n integer) RETURNS integer LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off SET lock_timeout = '100ms' AS $f$
+-- How many messages of each of these limits may be claimed now, at most as p_wants says of each, or as
+-- many if there is no limit. Claims under one limit take turns: each holds it until its transaction ends.
+-- Of one that another holds the answer is null if p_wait is false, and 0 after a long wait, since the other
+-- may be part of a transaction that does more. p_names are in order, so that no two wait for each other;
+-- one of which none is wanted is not locked. Whoever asks for one checks first that the limit is not full (full_limit): processes that wait for a place would keep those that have one from
+-- using it again, and make each of their polls a commit that has something to write. Messages that are
+-- no longer claimed are left out when others take their place, or when there are so many rows that each
+-- claim would count them for long. A topic gets a row of its own here if a limit for each topic of a
+-- pattern holds for it: that of the longest pattern.
+CREATE OR REPLACE FUNCTION pawl.outbox_limit_room(p_kind text, p_names text[], p_wants integer[], p_wait boolean) RETURNS integer[] LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off SET lock_timeout = '500ms' AS $f$
 DECLARE
-  v_limit pawl.outbox_limit;
-  v_n     integer := p_n;
-  v_held  integer;
-  v_gone  integer;
-  v_now   timestamptz;
-  v_from  timestamptz; -- when the first of those could have been claimed
+  v_locked text[];
+  v_room   integer[] := '{}';
+  v_n      integer;
+  v_from   timestamptz; -- when the first of those could have been claimed, by the rate
+  l        record;
 BEGIN
-  BEGIN
-    SELECT * INTO v_limit FROM pawl.outbox_limit l WHERE l.kind = p_kind AND l.name = p_name FOR UPDATE;
-    IF NOT FOUND AND p_kind = 'topic' AND EXISTS (SELECT FROM pawl.outbox_limit e WHERE e.kind = 'each') THEN
-      PERFORM pawl.outbox_limit_topic(p_name);
-      SELECT * INTO v_limit FROM pawl.outbox_limit l WHERE l.kind = p_kind AND l.name = p_name FOR UPDATE;
-    END IF;
-  EXCEPTION WHEN lock_not_available THEN
-    RETURN 0;
-  END;
-  IF v_limit.concurrency IS NOT NULL THEN
-    SELECT count(*) INTO v_held FROM pawl.outbox_limit_claim u WHERE u.kind = p_kind AND u.name = p_name;
-    IF v_held + v_n > v_limit.concurrency OR v_held > 200 AND random() * v_held < v_n THEN
-      DELETE FROM pawl.outbox_limit_claim u WHERE u.kind = p_kind AND u.name = p_name AND NOT pawl.holds(pawl.outbox_claim, u.id);
-      GET DIAGNOSTICS v_gone = ROW_COUNT;
-      v_held := v_held - v_gone;
-    END IF;
-    v_n := least(v_n, v_limit.concurrency - v_held);
+  IF p_kind = 'topic' AND EXISTS (SELECT FROM pawl.outbox_limit e WHERE e.kind = 'each') THEN
+    PERFORM pawl.outbox_limit_topic(u.name) FROM unnest(p_names) u(name) WHERE NOT EXISTS (SELECT FROM pawl.outbox_limit x WHERE x.kind = 'topic' AND x.name = u.name);
   END IF;
-  IF v_limit.rate IS NOT NULL THEN
-    v_now := clock_timestamp();
-    v_from := pawl.limit_from(v_limit, v_now);
-    v_n := CASE WHEN v_now >= v_from THEN least(v_n, 1 + floor(extract(epoch FROM v_now - v_from) / extract(epoch FROM v_limit.period) * v_limit.rate)) ELSE 0 END;
+  IF p_wait THEN
+    BEGIN
+      v_locked := ARRAY(SELECT x.name FROM unnest(p_names, p_wants) u(name, want) CROSS JOIN LATERAL (SELECT y.name FROM pawl.outbox_limit y WHERE y.kind = p_kind AND y.name = u.name AND u.want > 0 FOR UPDATE) x);
+    EXCEPTION WHEN lock_not_available THEN
+      v_locked := '{}';
+    END;
+  ELSE
+    v_locked := ARRAY(SELECT x.name FROM unnest(p_names, p_wants) u(name, want) CROSS JOIN LATERAL (SELECT y.name FROM pawl.outbox_limit y WHERE y.kind = p_kind AND y.name = u.name AND u.want > 0 FOR UPDATE SKIP LOCKED) x);
   END IF;
-  RETURN greatest(v_n, 0);
+  FOR l IN -- a statement of its own, which sees what others have claimed before the lock
+    SELECT u.want, u.name, x.name IS NOT NULL AS limited, x.concurrency, x.rate, x.period, x.burst, x.next_at, clock_timestamp() AS now, c.held, c.rows
+      FROM unnest(p_names, p_wants) WITH ORDINALITY u(name, want, nr)
+      LEFT JOIN LATERAL (SELECT * FROM pawl.outbox_limit y WHERE y.kind = p_kind AND y.name = u.name OFFSET 0) x ON true
+     CROSS JOIN LATERAL (SELECT coalesce(sum(z.n), 0) AS held, count(*) AS rows FROM pawl.outbox_limit_claim z WHERE z.kind = p_kind AND z.name = u.name AND x.concurrency IS NOT NULL OFFSET 0) c
+     ORDER BY u.nr LOOP
+    v_n := l.want;
+    IF l.limited AND v_n > 0 AND l.name <> ALL (v_locked) THEN
+      v_n := CASE WHEN p_wait THEN 0 END;
+    END IF;
+    IF v_n > 0 AND l.concurrency IS NOT NULL THEN
+      IF l.held + v_n > l.concurrency OR l.rows > 100 AND random() * l.rows < 1 THEN
+        l.held := pawl.outbox_limit_count(p_kind, l.name);
+      END IF;
+      v_n := greatest(0, least(v_n, l.concurrency - l.held));
+    END IF;
+    IF v_n > 0 AND l.rate IS NOT NULL THEN
+      v_from := pawl.limit_from(l, l.now);
+      v_n := CASE WHEN l.now >= v_from THEN least(v_n, 1 + floor(extract(epoch FROM l.now - v_from) / extract(epoch FROM l.period) * l.rate)) ELSE 0 END;
+    END IF;
+    v_room := v_room || v_n;
+  END LOOP;
+  RETURN v_room;
 END $f$;
