@@ -20,14 +20,14 @@ const operatingGuide = "../../docs/operating.md"
 func TestOperatingGuide(t *testing.T) {
 	scenes := guide.Read(t, operatingGuide)
 	prepared := map[string]func(*testing.T, guide.Scene){
-		"A poison message":    inBoth(poison),
-		"A dead database":     inPostgres(dead),
-		"With SQLite":         inSQLite(fileGone),
-		"A forgotten handler": inBoth(forgot),
-		"Pausing":             inBoth(migrated),
-		"One message or many": inBoth(waiting),
-		"Who did what":        inBoth(twoFailed),
-		"Fleets":              inFleet,
+		"Poison messages":                    inBoth(poison),
+		"Database outage":                    inPostgres(dead),
+		"SQLite file moved or deleted":       inSQLite(fileGone),
+		"No handler for a topic":             inBoth(forgot),
+		"Pause and resume":                   inBoth(migrated),
+		"Retry, discard, cancel, reschedule": inBoth(waiting),
+		"Audit trail":                        inBoth(twoFailed),
+		"Fleets":                             inFleet,
 	}
 	if len(scenes) != len(prepared) {
 		t.Errorf("%d sections have commands, %d are prepared for", len(scenes), len(prepared))

@@ -1,5 +1,5 @@
-// Command words fails when a word comes back that the project has replaced by the field's:
-// list.txt says which, where, and what to write instead.
+// Command words fails when a word comes back that the project has replaced by the field's (list.txt says
+// which, where, and what to write instead), and when a page of the documentation has long sentences.
 package main
 
 import (
@@ -27,7 +27,7 @@ type word struct {
 func main() {
 	words, err := parse(list)
 	if err == nil {
-		err = check(".", words)
+		err = errors.Join(check(".", words), checkProse(".", words, exceptions))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -42,8 +42,8 @@ func parse(text string) (words []word, err error) {
 			continue
 		}
 		part := strings.Split(line, "\t")
-		if len(part) != 3 || part[0] != "docs" && part[0] != "go" {
-			return nil, fmt.Errorf("list.txt:%d: want docs or go, a pattern and a replacement", i+1)
+		if len(part) != 3 || part[0] != "docs" && part[0] != "prose" && part[0] != "go" {
+			return nil, fmt.Errorf("list.txt:%d: want docs, prose or go, a pattern and a replacement", i+1)
 		}
 		pattern, err := regexp.Compile(part[1])
 		if err != nil {
