@@ -41,7 +41,7 @@ type declaration struct {
 
 // Go type-checks the Go blocks of pages that belong to a module: the folder of its go.mod
 // below root, or Workspace. preludes has what their readers have, before the first block:
-// common.go for all, flow.go for docs/flow.md. A page that needs packages of another module
+// common.go for all, delivery.go for docs/delivery.md. A page that needs packages of another module
 // says so in its prelude: //docs:module internal/test/driverstest.
 //
 // A block is a program, declarations, statements of a function that returns an error, or an

@@ -13,7 +13,7 @@ import (
 func searching(t *testing.T) *tab {
 	t.Helper()
 	b := open(t, serve(t))
-	b.do(chromedp.Navigate(b.base + "docs/flow.html"))
+	b.do(chromedp.Navigate(b.base + "docs/delivery.html"))
 	b.until(`!document.getElementById("search").hidden`)
 	b.slash()
 	b.until(`window.pawlSearch && window.pawlRules`)
@@ -48,7 +48,7 @@ func TestQueries(t *testing.T) {
 		{"exactly once", "docs/faq.html"},
 		{"graceful shutdown", "docs/howto.html"},
 		{"send an email after the commit", "docs/howto.html"},
-		{"rate limit api calls", "docs/howto.html docs/flow.html"},
+		{"rate limit api calls", "docs/howto.html docs/delivery.html"},
 		{"install", "docs/install.html"},
 		{"run in docker", "docs/install.html"},
 		{"pgbouncer", "docs/faq.html"},
@@ -81,7 +81,7 @@ func TestQueries(t *testing.T) {
 		{"postgres permissions", "docs/security.html"},
 		{"DLQ", "docs/operating.html docs/howto.html"},
 		{"python client", "docs/sql.html docs/howto.html"},
-		{"message ordering", "docs/flow.html docs/faq.html"},
+		{"message ordering", "docs/delivery.html docs/faq.html"},
 		{"cancel a running job", "docs/faq.html"},
 		{"handler timeout", "docs/faq.html"},
 		{"job is stuck", "docs/explain.html docs/howto.html"},
@@ -113,8 +113,8 @@ func TestQueries(t *testing.T) {
 func TestWordsThatNothingHas(t *testing.T) {
 	b := searching(t)
 	for query, first := range map[string]string{
-		"ordering key":                    "docs/flow.html#in-order",
-		"ordering key zzzyyyxxx":          "docs/flow.html#in-order",
+		"ordering key":                    "docs/delivery.html#ordering-keys",
+		"ordering key zzzyyyxxx":          "docs/delivery.html#ordering-keys",
 		"kuberntes":                       "docs/howto.html#stop-gracefully-in-kubernetes-or-systemd",
 		"What do I need for PgBouncers?":  "docs/faq.html#does-it-work-behind-pgbouncer",
 		"leases":                          "docs/leases.html",

@@ -172,7 +172,7 @@ func TestSearch(t *testing.T) {
 	for name, base := range map[string]string{"server": serve(t), "files": "file://" + filepath.ToSlash(files) + "/"} {
 		t.Run(name, func(t *testing.T) {
 			b := open(t, base)
-			b.do(chromedp.Navigate(b.base + "docs/flow.html"))
+			b.do(chromedp.Navigate(b.base + "docs/delivery.html"))
 			b.until(`!document.getElementById("search").hidden`)
 			if value[bool](b, `window.pawlIndex !== undefined`) {
 				t.Error("the index is loaded before somebody searches")
@@ -182,10 +182,10 @@ func TestSearch(t *testing.T) {
 			b.do(chromedp.KeyEvent("ordering key"))
 			b.until(`document.getElementById("words").value === "ordering key"`)
 			b.until(`document.querySelectorAll("#results a").length > 2`)
-			b.until(`document.querySelector("#results b").innerText.includes("In order")`)
+			b.until(`document.querySelector("#results b").innerText.includes("Ordering keys")`)
 			b.until(`document.querySelector("#results mark") !== null`)
 			b.do(chromedp.KeyEvent("\r"))
-			b.until(`location.href.endsWith("/docs/flow.html#in-order")`)
+			b.until(`location.href.endsWith("/docs/delivery.html#ordering-keys")`)
 			b.do(chromedp.Navigate(b.base + "docs/jobs.html"))
 			b.until(`!document.getElementById("search").hidden`)
 			b.slash()
@@ -258,11 +258,11 @@ func TestTheme(t *testing.T) {
 	light := value[string](b, background)
 	value[int](b, `document.getElementById("theme").click(), 0`)
 	dark := value[string](b, background)
-	b.do(chromedp.Navigate(b.base + "docs/flow.html"))
+	b.do(chromedp.Navigate(b.base + "docs/delivery.html"))
 	if next := value[string](b, background); dark == light || next != dark {
 		t.Errorf("light is %s, dark %s, the next page %s", light, dark, next)
 	}
-	b.do(chromium.NoScripts(), chromedp.EmulateViewport(390, 800), chromedp.Navigate(b.base+"docs/flow.html"))
+	b.do(chromium.NoScripts(), chromedp.EmulateViewport(390, 800), chromedp.Navigate(b.base+"docs/delivery.html"))
 	if !value[bool](b, `document.querySelector("nav a").getBoundingClientRect().height > 0 && document.getElementById("search").hidden`) {
 		t.Error("without scripts there is no navigation, or a search that does nothing")
 	}
