@@ -76,9 +76,10 @@ func resources() []resource {
 }
 
 func apiFailures(v *visit, s *store) (any, error) {
-	f, err := v.failedFilter()
-	if err != nil {
-		return nil, err
+	q := v.params()
+	f := v.failedFilter(q)
+	if q.err != nil {
+		return nil, q.err
 	}
 	groups, _, err := v.failures(v.Context(), s, &f, true)
 	return groups, err
@@ -91,11 +92,12 @@ func withoutPayload(t *timer.Info) view.Timer {
 }
 
 func stats(v *visit, s *store) (any, error) {
-	since, err := v.duration("since", 0)
-	if err != nil {
-		return nil, err
+	q := v.params()
+	since := q.duration("since", 0)
+	if q.err != nil {
+		return nil, q.err
 	}
-	a, err := inspect.ReadActivity(v.Context(), s.db(), inspect.ActivityQuery{Since: since, Topic: v.query.Get("topic"), Queue: v.query.Get("queue")})
+	a, err := inspect.ReadActivity(v.Context(), s.db(), inspect.ActivityQuery{Since: since, Topic: q.Get("topic"), Queue: q.Get("queue")})
 	v.redactActivity(&a)
 	return a, err
 }

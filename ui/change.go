@@ -12,12 +12,96 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/acts"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/outbox"
 )
 
-// change is something that an operator does to a store. It returns in words what became of it.
-type change func(ctx context.Context, s *store, form url.Values) (string, error)
+// act is what an operator does to a store, as a form says.
+type act struct {
+	context.Context
+	*store
+	*params
+	v *visit
+}
+
+// change makes an act. It returns in words what became of it.
+type change func(*act) (string, error)
+
+// changes are what an operator can do, by the names of the actions.
+func changes() map[string]change {
+	return map[string]change{
+		"retry": toFailed(func(a *act, f outbox.FailedFilter) (acts.Bulk, error) {
+			return a.Outbox.Operator(access.Key{}).Redrive(a, f)
+		}),
+		"discard": toFailed(func(a *act, f outbox.FailedFilter) (acts.Bulk, error) {
+			return a.Outbox.Operator(access.Key{}).Discard(a, f)
+		}),
+		"undiscard": undiscard, "stop-bulk": byID(uuid.Parse, stopBulk), "retopic": retopic,
+		"cancel":     cancelMessage,
+		"reschedule": rescheduleMessage,
+		"pause": func(a *act) (string, error) {
+			return became(a.Admin.Pause(a, a.kind(), a.Get("name"), a.Get("reason")))(a.subject(), "paused")
+		},
+		"resume": func(a *act) (string, error) {
+			return became(a.Admin.Resume(a, a.kind(), a.Get("name")))(a.subject(), "resumed")
+		},
+		"limit": limitSubject,
+		"unlimit": func(a *act) (string, error) {
+			return became(a.Admin.RemoveLimit(a, a.kind(), a.Get("name")))(a.subject(), "has no limit any more")
+		},
+		"cancel-join": byID(uuid.Parse, func(a *act, id uuid.UUID) (string, error) { return became(a.Joins.Cancel(a, id))("join", "cancelled") }),
+		"retry-join":  byID(uuid.Parse, retryJoin),
+		"revive": func(a *act) (string, error) {
+			return became(a.Inbox.Revive(a, inbox.Key{Source: a.Get("source"), MessageID: a.Get("id")}))("message", "revived")
+		},
+		"cancel-timer": byID(outbox.ParseMessageID, func(a *act, id outbox.MessageID) (string, error) {
+			return became(a.Timers.Cancel(a, id))("timer", "cancelled")
+		}),
+		"reschedule-timer": byID(outbox.ParseMessageID, rescheduleTimer),
+		"run-job":          runJob,
+		"enable-job":       func(a *act) (string, error) { return "job enabled", a.Jobs.SetEnabled(a, a.Get("name"), true) },
+		"disable-job":      func(a *act) (string, error) { return "job disabled", a.Jobs.SetEnabled(a, a.Get("name"), false) },
+		"put-job":          putJob,
+		"remove-job":       removeJob,
+		"release-lease": func(a *act) (string, error) {
+			return became(a.Leases.ForceRelease(a, a.Get("name")))("lease", "released")
+		},
+		"repair": repair,
+	}
+}
+
+// kind is whether an act is about a topic or a queue.
+func (a *act) kind() admin.Kind { return admin.Kind(a.Get("kind")) }
+
+// subject is the topic or queue that an act is about.
+func (a *act) subject() string { return a.Get("kind") + " " + a.Get("name") }
+
+// became says whether something was changed.
+func became(changed bool, err error) func(thing, done string) (string, error) {
+	return func(thing, done string) (string, error) {
+		if !changed {
+			return "nothing was changed: the " + thing + " is in another state by now", err
+		}
+		return thing + " " + done, err
+	}
+}
+
+// byID is a change of what the id of a form names.
+func byID[ID any](parse func(string) (ID, error), do func(*act, ID) (string, error)) change {
+	return func(a *act) (string, error) {
+		id, err := parsed(parse, a.Get("id"))
+		if err != nil {
+			return "", err
+		}
+		return do(a, id)
+	}
+}
 
 // readOnly is the answer to those who may not change anything.
 const readOnly = "forbidden: your access is read-only"
@@ -30,7 +114,7 @@ const maxForm = 1 << 20
 func (s *server) act(w http.ResponseWriter, r *http.Request) {
 	v := s.visit(r)
 	name := r.PathValue("action")
-	do, known := changes(v)[name]
+	do, known := changes()[name]
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	switch err := r.ParseForm(); {
 	case !known:
@@ -51,7 +135,7 @@ func (s *server) act(w http.ResponseWriter, r *http.Request) {
 	st, err := v.s.source.open(ctx, v.key)
 	did := ""
 	if err == nil {
-		did, err = toSelected(ctx, st, r.PostForm, do)
+		did, err = toSelected(act{ctx, st, &params{Values: r.PostForm}, v}, do)
 	}
 	s.pictures.forget()
 	if err != nil {
@@ -132,25 +216,25 @@ func (t *table) selectable(s *store, acts ...action) *table {
 
 // toSelected makes a change to each row that was selected, and says what became of how many; of a form
 // without rows it makes it to what the form names.
-func toSelected(ctx context.Context, s *store, form url.Values, do change) (string, error) {
-	rows := form["row"]
+func toSelected(a act, do change) (string, error) {
+	rows, form := a.Values["row"], a.Values
 	if len(rows) == 0 {
 		if form.Has("selected") {
 			return "", engine.Invalid("row", "none is selected")
 		}
-		return do(ctx, s, form)
+		return do(&a)
 	}
 	var results []string
 	var last error
 	count, failed := map[string]int64{}, 0
 	for _, row := range rows {
-		fields, err := url.ParseQuery(row)
+		named, err := url.ParseQuery(row)
 		if err != nil {
 			return "", engine.Invalid("row", "none of a table's")
 		}
-		one := maps.Clone(form)
-		maps.Copy(one, fields)
-		did, err := do(ctx, s, one)
+		a.params = &params{Values: maps.Clone(form)}
+		maps.Copy(a.Values, named)
+		did, err := do(&a)
 		if err != nil {
 			did, last, failed = said(err), err, failed+1
 		}

@@ -43,7 +43,7 @@ func (v *visit) found(ctx context.Context, s *store, q string) (string, error) {
 	} else if !errors.Is(err, admin.ErrNotFound) {
 		return "", err
 	}
-	p, err := v.picture(ctx, s, &window{since: time.Hour})
+	p, err := v.picture(ctx, s, window{since: time.Hour})
 	if err != nil {
 		return "", err
 	}

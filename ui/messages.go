@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,29 +27,30 @@ func statuses() []string {
 }
 
 func messages(v *visit) (*screen, error) {
-	f := v.filter(
-		input{Name: "status", Label: "State", Options: statuses()}, input{Name: "topic", Label: "Topic"}, input{Name: "queue", Label: "Queue"}, input{Name: "correlation", Label: "Correlation id"},
-		input{Name: "error", Label: "Error contains"}, input{Name: "fingerprint", Label: "Error like"}, input{Name: "older", Label: "Older than"}, input{Name: "newer", Label: "Newer than"},
-		input{Name: "id", Label: "Message id or position"})
 	opts, err := v.listOptions()
 	if err != nil {
 		return nil, err
 	}
 	opts.NoPayload = true
-	read := func(ctx context.Context, s *store) (pageOf[outbox.Info], error) { return v.listMessages(ctx, s, opts) }
-	return listing(v, "Messages", f, read, func(s *store, list []outbox.Info) *table {
+	read := func(v *visit, ctx context.Context, s *store) (pageOf[outbox.Info], error) {
+		return v.listMessages(ctx, s, opts)
+	}
+	return listing(read, func(v *visit, s *store, list []outbox.Info) *table {
 		t := v.messageTable(s, list)
 		if q := v.query; (opts.Status == outbox.Failed || opts.Status == outbox.Retrying) && q.Get("correlation")+q.Get("older")+q.Get("newer")+q.Get("id") == "" && v.access.Operator {
 			t.All, t.AllHref = "All that match: how many, and what to do with them", v.hrefIn(s.key, "failed", "topic", opts.Topic, "queue", opts.Queue, "error", opts.Error, "fingerprint", opts.Fingerprint)
 		}
 		return t
-	})
+	},
+		input{Name: "status", Label: "State", Options: statuses()}, input{Name: "topic", Label: "Topic"}, input{Name: "queue", Label: "Queue"}, input{Name: "correlation", Label: "Correlation id"},
+		input{Name: "error", Label: "Error contains"}, input{Name: "fingerprint", Label: "Error like"}, input{Name: "older", Label: "Older than"}, input{Name: "newer", Label: "Newer than"},
+		input{Name: "id", Label: "Message id or position"})(v)
 }
 
 // listMessages reads the page that the address asks for, or a message by its id.
 func (v *visit) listMessages(ctx context.Context, s *store, opts outbox.ListOptions) (p pageOf[outbox.Info], err error) {
 	if id := v.query.Get("id"); id != "" {
-		p, err = onePage(find(ctx, s, id))
+		p, err = sift(nil, only(find(ctx, s, id)), nil, nil)
 	} else {
 		var next outbox.Position
 		if p.rows, next, err = s.Outbox.Operator(access.Key{}).ListSome(ctx, opts, pageRead, pageSize); next != 0 {
@@ -60,24 +60,17 @@ func (v *visit) listMessages(ctx context.Context, s *store, opts outbox.ListOpti
 	return p.each(v.redactMessage), err
 }
 
-func (v *visit) listOptions() (opts outbox.ListOptions, err error) {
-	q := v.query
-	opts = outbox.ListOptions{
-		Status: outbox.Status(q.Get("status")), Topic: q.Get("topic"), Queue: q.Get("queue"), CorrelationID: q.Get("correlation"), Error: q.Get("error"), Fingerprint: q.Get("fingerprint"),
+func (v *visit) listOptions() (outbox.ListOptions, error) {
+	q := v.params()
+	f := v.failedFilter(q)
+	opts := outbox.ListOptions{
+		Status: outbox.Status(q.Get("status")), Topic: f.Topic, Queue: f.Queue, Error: f.Error, Fingerprint: f.Fingerprint, CorrelationID: v.searched(q, "correlation"),
+		OlderThan: q.duration("older", 0), NewerThan: q.duration("newer", 0),
 	}
-	for name, age := range map[string]*time.Duration{"older": &opts.OlderThan, "newer": &opts.NewerThan} {
-		if *age, err = v.duration(name, 0); err != nil {
-			return opts, err
-		}
-	}
-	if err = cmp.Or(v.searchable("correlation"), v.searchable("error"), v.searchable("fingerprint")); err != nil {
-		return opts, err
-	}
-	after, err := number[int64](q, "after")
-	if after > 0 {
+	if after := q.number("after"); after > 0 {
 		opts.After = &outbox.Info{Message: outbox.Message{Position: outbox.Position(after)}}
 	}
-	return opts, err
+	return opts, q.err
 }
 
 func (v *visit) messageTable(s *store, list []outbox.Info) *table {
@@ -88,11 +81,19 @@ func (v *visit) messageTable(s *store, list []outbox.Info) *table {
 		}
 		open := m.Status == outbox.Failed || m.Status == outbox.Ready || m.Status == outbox.Discarded
 		return []cell{
-			pick(open, state(string(view.MessageStatus(m))), "id", m.ID.String()), {Text: m.ID.String(), Href: v.hrefIn(s.key, "messages/"+m.ID.String()), Mono: true}, words(m.Topic), words(m.Queue),
+			pick(open, state(string(view.MessageStatus(m))), "id", m.ID.String()), v.messageLink(s, m.ID), words(m.Topic), words(m.Queue),
 			at(m.CreatedAt), at(when), count(int64(m.RetryCount)), words(firstLine(m.LastError)),
 		}
 	})
 	return t.selectable(s, actsOnMessages()...)
+}
+
+// messageLink leads to a message, if there is one.
+func (v *visit) messageLink(s *store, id outbox.MessageID) cell {
+	if id.IsZero() {
+		return cell{}
+	}
+	return cell{Text: id.String(), Href: v.hrefIn(s.key, "messages/"+id.String()), Mono: true}
 }
 
 // find returns a message by its id or position.
@@ -282,16 +283,16 @@ func movesTo(fields ...string) action {
 }
 
 // retopic moves a message, or all of a topic, to another topic.
-func retopic(ctx context.Context, s *store, form url.Values) (string, error) {
-	r := acts.Retopic{From: form.Get("from"), Topic: form.Get("topic")}
-	if id := form.Get("id"); id != "" {
-		m, err := find(ctx, s, id)
+func retopic(a *act) (string, error) {
+	r := acts.Retopic{From: a.Get("from"), Topic: a.Get("topic")}
+	if id := a.Get("id"); id != "" {
+		m, err := find(a, a.store, id)
 		if err != nil {
 			return "", err
 		}
 		r.From, r.ID = m.Topic, int64(m.Position)
 	}
-	done, err := s.Outbox.Operator(access.Key{}).Retopic(ctx, r)
+	done, err := a.Outbox.Operator(access.Key{}).Retopic(a, r)
 	did := plural(done.Moved, "message") + " moved"
 	if done.Running > 0 {
 		did += "; " + plural(done.Running, "message") + " held by workers: try again"
@@ -307,24 +308,21 @@ func dueField() input {
 	return input{Name: "in", Label: "Due in", Value: "10m", Hint: "90s, 10m, 24h"}
 }
 
-func cancelMessage(ctx context.Context, s *store, form url.Values) (string, error) {
-	m, err := find(ctx, s, form.Get("id"))
+func cancelMessage(a *act) (string, error) {
+	m, err := find(a, a.store, a.Get("id"))
 	if err != nil {
 		return "", err
 	}
-	n, err := s.Outbox.Cancel(ctx, form.Get("reason"), m.Position)
+	n, err := a.Outbox.Cancel(a, a.Get("reason"), m.Position)
 	return plural(n, "message") + " cancelled", err
 }
 
-func rescheduleMessage(ctx context.Context, s *store, form url.Values) (string, error) {
-	m, err := find(ctx, s, form.Get("id"))
-	if err != nil {
+func rescheduleMessage(a *act) (string, error) {
+	due := a.due()
+	m, err := find(a, a.store, a.Get("id"))
+	if err = cmp.Or(a.err, err); err != nil {
 		return "", err
 	}
-	due, err := dueIn(form.Get("in"))
-	if err != nil {
-		return "", err
-	}
-	n, err := s.Outbox.Reschedule(ctx, due, m.Position)
+	n, err := a.Outbox.Reschedule(a, due, m.Position)
 	return plural(n, "message") + " rescheduled", err
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -28,38 +27,26 @@ func overview(v *visit) (*screen, error) {
 	if v.s.source.fleet != nil && v.key == "" {
 		return stores(v)
 	}
-	w, err := v.window()
-	if err != nil {
-		return nil, err
+	return pictured((*visit).overview)(v)
+}
+
+func (v *visit) overview(_ context.Context, s *store, p *picture) ([]block, error) {
+	all := &sums{}
+	for i := range p.activity.Topics {
+		all.add(&p.activity.Topics[i])
 	}
-	sc := &screen{Title: "Overview"}
-	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
-		p, err := v.picture(ctx, s, &w)
-		if err != nil {
-			return nil, err
-		}
-		all := &sums{}
-		for i := range p.activity.Topics {
-			all.add(&p.activity.Topics[i])
-		}
-		found := v.remedied(s, p, p.health.Findings)
-		more := len(found) - onVerdict
-		if more > 0 {
-			found = found[:onVerdict]
-		}
-		verdicts := block{Verdict: &verdictBox{Level: p.health.Level, Text: verdict(p.health)}, Findings: found, Facts: v.amounts(s, &p.backlog)}
-		if more > 0 {
-			verdicts.Verdict.More = link(plural(int64(more), "more finding"), v.hrefIn(s.key, "problems"))
-		}
-		topics, queues := p.subjects(admin.Topic, ""), p.subjects(admin.Queue, "")
-		return []block{
-			verdicts,
-			{Heading: "Messages a minute", Timeline: v.timeline(&w, &p.activity, all, p.marks(nil))},
-			{Heading: "Topics", Table: first(v.sorted(v.topicTable(s, &p.activity, topics)), v.hrefIn(s.key, "topics"))},
-			{Heading: "Queues", Table: first(v.sorted(v.queueTable(s, queues)), v.hrefIn(s.key, "topics"))},
-		}, nil
-	})
-	return sc, nil
+	found := v.remedied(s, p, p.health.Findings)
+	verdicts := block{Verdict: &verdictBox{Level: p.health.Level, Text: verdict(p.health)}, Findings: found[:min(len(found), onVerdict)], Facts: v.amounts(s, &p.backlog)}
+	if more := len(found) - onVerdict; more > 0 {
+		verdicts.Verdict.More = link(plural(int64(more), "more finding"), v.hrefIn(s.key, "problems"))
+	}
+	topics, queues := p.subjects(admin.Topic, ""), p.subjects(admin.Queue, "")
+	return []block{
+		verdicts,
+		{Heading: "Messages a minute", Timeline: v.timeline(p, all, p.marks(nil))},
+		{Heading: "Topics", Table: first(v.sorted(v.topicTable(s, &p.activity, topics)), v.hrefIn(s.key, "topics"))},
+		{Heading: "Queues", Table: first(v.sorted(v.queueTable(s, queues)), v.hrefIn(s.key, "topics"))},
+	}, nil
 }
 
 // onVerdict is how many findings stand below the verdict.
@@ -110,7 +97,7 @@ func (v *visit) amounts(s *store, b *inspect.Backlog) []fact {
 // to date.
 func problems(v *visit) (*screen, error) {
 	examine := v.query.Get("examine") != ""
-	sc := &screen{Title: "Problems", Still: examine}
+	sc := &screen{Still: examine}
 	if v.s.source.fleet != nil && v.key == "" {
 		sc.Blocks = append(sc.Blocks, block{Heading: "The fleet", Findings: worst(v.redactReport(v.s.source.probes.Health(v.Context())), "")})
 	}
@@ -164,8 +151,8 @@ func worst(r health.Report, key string) (all []finding) {
 	return all
 }
 
-func repair(ctx context.Context, s *store, _ url.Values) (string, error) {
-	before := s.Admin.ExamineWith(ctx, access.Key{}, engine.ExamineOptions{Fix: true})
+func repair(a *act) (string, error) {
+	before := a.Admin.ExamineWith(a, access.Key{}, engine.ExamineOptions{Fix: true})
 	return "examined and repaired: " + verdict(before), nil
 }
 
@@ -214,7 +201,7 @@ func (v *visit) askStores(of []fleetstate.Store) []storeRow {
 		r := &rows[i]
 		r.Store = of[i]
 		p, err := askOne(v, r.Key, func(ctx context.Context, s *store) (*picture, error) {
-			return v.picture(ctx, s, &window{since: time.Hour})
+			return v.picture(ctx, s, window{since: time.Hour})
 		})
 		if r.err = err; p != nil {
 			r.picture = *p

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -14,8 +15,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
@@ -34,7 +33,6 @@ var files embed.FS
 type page struct {
 	pattern string
 	nav     string // its name in the navigation; none if it is about one thing
-	path    string // where the navigation leads
 	fleet   bool   // it makes sense for a fleet alone
 	show    func(*visit) (*screen, error)
 }
@@ -92,6 +90,7 @@ func (s *server) page(w http.ResponseWriter, r *http.Request, p page) {
 		status = statusOf(err)
 		sc = &screen{Title: http.StatusText(status), Blocks: []block{{Error: said(err)}}}
 	}
+	sc.Title = cmp.Or(sc.Title, p.nav)
 	if sc.Location != "" {
 		w.Header().Set("Location", sc.Location)
 		w.WriteHeader(http.StatusSeeOther)
@@ -148,7 +147,7 @@ func (s *server) render(w http.ResponseWriter, v *visit, p page, sc *screen, sta
 	}
 	for _, one := range pages() {
 		if one.nav != "" && (!one.fleet || s.source.fleet != nil) {
-			l.Nav = append(l.Nav, choice{one.nav, v.hrefIn(v.key, one.path), one.nav == p.nav})
+			l.Nav = append(l.Nav, choice{one.nav, v.hrefIn(v.key, strings.Trim(one.pattern, "/{$}")), one.nav == p.nav})
 		}
 	}
 	var b bytes.Buffer
@@ -164,37 +163,30 @@ func (s *server) render(w http.ResponseWriter, v *visit, p page, sc *screen, sta
 
 // pages are the pages of the dashboard, in the order of the navigation.
 func pages() []page {
+	state := func(states ...string) input { return input{Name: "status", Label: "State", Options: states} }
+	of := func(name, label string) input { return input{Name: name, Label: label} }
 	return []page{
-		{pattern: "/{$}", nav: "Overview", path: "", show: overview},
-		{pattern: "/problems", nav: "Problems", path: "problems", show: problems},
-		{pattern: "/messages", nav: "Messages", path: "messages", show: messages},
+		{pattern: "/{$}", nav: "Overview", show: overview},
+		{pattern: "/problems", nav: "Problems", show: problems},
+		{pattern: "/messages", nav: "Messages", show: messages},
 		{pattern: "/messages/{id}", show: inStore(message)},
-		{pattern: "/failed", nav: "Failed", path: "failed", show: failed},
-		{pattern: "/bulk", nav: "Bulk acts", path: "bulk", show: bulkActs},
-		{pattern: "/topics", nav: "Topics and queues", path: "topics", show: topicsAndQueues},
+		{pattern: "/failed", nav: "Failed", show: failed},
+		{pattern: "/bulk", nav: "Bulk acts", show: ofStores((*visit).bulkActs)},
+		{pattern: "/topics", nav: "Topics and queues", show: pictured((*visit).topicsAndQueues, of("name", "Name contains"))},
 		{pattern: "/find", show: findPage},
-		{pattern: "/topic", show: func(v *visit) (*screen, error) { return v.subjectPage(admin.Topic) }},
-		{pattern: "/queue", show: func(v *visit) (*screen, error) { return v.subjectPage(admin.Queue) }},
-		{pattern: "/joins", nav: "Joins", path: "joins", show: joins},
+		{pattern: "/topic", show: func(v *visit) (*screen, error) { return v.subjectPage(admin.Topic, "Topic") }},
+		{pattern: "/queue", show: func(v *visit) (*screen, error) { return v.subjectPage(admin.Queue, "Queue") }},
+		{pattern: "/joins", nav: "Joins", show: listing((*visit).listJoins, (*visit).joinTable, state(joinStates()...), of("group", "Grouping key"))},
 		{pattern: "/joins/{id}", show: inStore(oneJoin)},
-		{pattern: "/inbox", nav: "Inbox", path: "inbox", show: inboxes},
-		{pattern: "/timers", nav: "Timers", path: "timers", show: timers},
-		{pattern: "/jobs", nav: "Jobs", path: "jobs", show: jobs},
+		{pattern: "/inbox", nav: "Inbox", show: listing((*visit).listInbox, (*visit).inboxTable, state(inboxStates()...), of("source", "Source"), of("id", "Message id"))},
+		{pattern: "/timers", nav: "Timers", show: ofStores((*visit).timers, state(timerStates()...), of("topic", "Topic"), of("key", "Key"), of("id", "Timer id"))},
+		{pattern: "/jobs", nav: "Jobs", show: ofStores((*visit).jobs)},
 		{pattern: "/job", show: inStore(oneJob)},
 		{pattern: "/job/edit", show: inStore(editJob)},
-		{pattern: "/leases", nav: "Leases", path: "leases", show: leases},
-		{pattern: "/workers", nav: "Workers", path: "workers", show: workers},
-		{pattern: "/stores", nav: "Stores", path: "stores", fleet: true, show: stores},
-		{pattern: "/audit", nav: "Audit", path: "audit", show: auditTrail},
-	}
-}
-
-func changes(v *visit) map[string]change {
-	return map[string]change{
-		"retry": toFailed(redrive), "discard": toFailed(discard), "undiscard": undiscard, "retopic": retopic, "cancel": cancelMessage, "reschedule": rescheduleMessage,
-		"pause": pauseSubject, "resume": resumeSubject, "limit": limitSubject, "unlimit": unlimitSubject,
-		"cancel-join": byID(uuid.Parse, cancelJoin), "retry-join": byID(uuid.Parse, retryJoin), "revive": revive, "cancel-timer": byID(outbox.ParseMessageID, cancelTimer), "reschedule-timer": byID(outbox.ParseMessageID, rescheduleTimer),
-		"run-job": runJob, "enable-job": switchJob(true, "job enabled"), "disable-job": switchJob(false, "job disabled"), "put-job": v.putJob, "remove-job": removeJob, "release-lease": releaseLease, "repair": repair, "stop-bulk": byID(uuid.Parse, stopBulk),
+		{pattern: "/leases", nav: "Leases", show: listing((*visit).listLeases, (*visit).leaseTable, state(leaseStates()...))},
+		{pattern: "/workers", nav: "Workers", show: ofStores((*visit).workers)},
+		{pattern: "/stores", nav: "Stores", fleet: true, show: stores},
+		{pattern: "/audit", nav: "Audit", show: listing((*visit).listAudit, (*visit).auditTable, of("actor", "Who"), of("action", "What"))},
 	}
 }
 
@@ -265,7 +257,13 @@ func (v *visit) stores() (keys []string, more int) {
 func (v *visit) each(ask func(ctx context.Context, s *store) ([]block, error)) []block {
 	keys, more := v.stores()
 	answers := make([][]block, len(keys))
-	sideBySide(len(keys), func(i int) { answers[i] = v.ask(keys[i], ask) })
+	sideBySide(len(keys), func(i int) {
+		blocks, err := askOne(v, keys[i], ask)
+		if err != nil { // what was read nevertheless may be half of it
+			blocks = []block{{Error: v.problem(err)}}
+		}
+		answers[i] = blocks
+	})
 	for i, blocks := range answers {
 		for j := range blocks {
 			if keys[i] != v.key {
@@ -297,15 +295,6 @@ func sideBySide(n int, do func(int)) {
 	asking.Wait()
 }
 
-// ask asks one store for a page.
-func (v *visit) ask(key string, ask func(ctx context.Context, s *store) ([]block, error)) []block {
-	blocks, err := askOne(v, key, ask)
-	if err != nil {
-		blocks = append(blocks, block{Error: v.problem(err)})
-	}
-	return blocks
-}
-
 // askOne asks a store, for as long as a page may.
 func askOne[T any](v *visit, key string, ask func(ctx context.Context, s *store) (T, error)) (answer T, err error) {
 	ctx, cancel := context.WithTimeout(v.Context(), v.s.opts.Timeout)
@@ -315,6 +304,14 @@ func askOne[T any](v *visit, key string, ask func(ctx context.Context, s *store)
 		return answer, err
 	}
 	return ask(ctx, s)
+}
+
+// ofStores is a page with blocks about the store that was chosen, or each of all stores.
+func ofStores(show func(*visit, context.Context, *store) ([]block, error), filter ...input) func(*visit) (*screen, error) {
+	return func(v *visit) (*screen, error) {
+		blocks := v.each(func(ctx context.Context, s *store) ([]block, error) { return show(v, ctx, s) })
+		return &screen{Filter: v.filter(filter...), Blocks: blocks}, nil
+	}
 }
 
 // inStore is a page about something in the store that was chosen.

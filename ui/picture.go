@@ -23,6 +23,7 @@ import (
 // picture is what is known of a store at a time: the overview and the lists of topics and queues show it.
 type picture struct {
 	setting
+	window   window
 	backlog  inspect.Backlog
 	activity inspect.Activity
 }
@@ -87,15 +88,16 @@ func latest[T any](p *pictures, key string, keep time.Duration, read func() (T, 
 }
 
 // picture returns the picture of a store, with what was done in a window, as the visitor may read it.
-func (v *visit) picture(ctx context.Context, s *store, w *window) (*picture, error) {
+func (v *visit) picture(ctx context.Context, s *store, w window) (*picture, error) {
 	all, keep := &v.s.pictures, v.s.pictures.keep
 	if !w.until.IsZero() {
 		keep = 0 // few look at it
 	}
 	p, err := latest(all, s.key+"\x00"+w.since.String()+w.until.String(), keep, func() (p picture, err error) {
+		p.window = w
 		p.setting, err = latest(all, s.key, max(keepSetting, all.keep), func() (setting, error) { return readSetting(ctx, s) })
 		if err == nil {
-			if err = p.read(ctx, s, w); err == nil {
+			if err = p.read(ctx, s); err == nil {
 				all.know(s.key, p.named())
 			}
 		}
@@ -176,9 +178,9 @@ func readSetting(ctx context.Context, s *store) (p setting, err error) {
 }
 
 // read reads what changes all the time: in one round trip where the database can.
-func (p *picture) read(ctx context.Context, s *store, w *window) error {
+func (p *picture) read(ctx context.Context, s *store) error {
 	calls, backlog := inspect.ListBacklog(maxFailed)
-	more, activity, err := inspect.ListActivity(inspect.ActivityQuery{Since: w.since, Until: w.until}, p.clock.Now.Add(time.Since(p.at)), &p.extent)
+	more, activity, err := inspect.ListActivity(inspect.ActivityQuery{Since: p.window.since, Until: p.window.until}, p.clock.Now.Add(time.Since(p.at)), &p.extent)
 	if err == nil {
 		err = engine.ReadAll(ctx, s.db(), append(calls, more...)...)
 	}

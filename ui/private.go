@@ -7,7 +7,6 @@ import (
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/acts"
-	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/inspect"
 	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/job"
@@ -139,10 +138,10 @@ func (v *visit) redactActivity(a *inspect.Activity) {
 // explainedError is how many characters of an error an explanation has.
 const explainedError = 300
 
-// searchable refuses to find by what the visitor may not read.
-func (v *visit) searchable(name string) error {
-	if v.query.Get(name) != "" && !v.access.Details {
-		return engine.Invalid(name, "only who may read details finds by it")
+// searched reads a filter that finds by what only some visitors may read.
+func (v *visit) searched(q *params, name string) string {
+	if q.Get(name) != "" && !v.access.Details {
+		q.wrong(name, "only who may read details finds by it")
 	}
-	return nil
+	return q.Get(name)
 }

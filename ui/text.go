@@ -2,10 +2,11 @@ package ui
 
 import (
 	"bytes"
-	"context"
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -54,15 +55,6 @@ func readable(payload []byte) string {
 // cursor is a place in a list as one value: the parameter after of the next page.
 func cursor(parts ...string) string { return url.Values{"at": parts}.Encode() }
 
-// fromCursor returns the two parts of the parameter after; none if it is not given.
-func fromCursor(after string) ([]string, error) {
-	q, err := url.ParseQuery(after)
-	if parts := q["at"]; after == "" || err == nil && len(parts) == 2 {
-		return parts, nil
-	}
-	return nil, engine.Invalid("after", "none of a list's")
-}
-
 // aSecond is a rate; none is left empty.
 func aSecond(rate float64) cell {
 	switch {
@@ -78,15 +70,105 @@ func aSecond(rate float64) cell {
 
 func number64(n int64) string { return strconv.FormatInt(n, 10) }
 
-// byID is a change of what the id of a form names.
-func byID[ID any](parse func(string) (ID, error), do func(context.Context, *store, ID, url.Values) (string, error)) change {
-	return func(ctx context.Context, s *store, form url.Values) (string, error) {
-		id, err := parsed(parse, form.Get("id"))
-		if err != nil {
-			return "", err
-		}
-		return do(ctx, s, id, form)
+// everything is the limit of a change that is meant for all that its filter selects.
+const everything = "all"
+
+// params reads a form, or the query of an address. Its error is what is wrong first: it has to be looked at before
+// anything is done with what was read.
+type params struct {
+	url.Values
+	err error
+}
+
+func (v *visit) params() *params { return &params{Values: v.query} }
+
+func (f *params) wrong(name, format string, args ...any) {
+	f.err = cmp.Or(f.err, engine.Invalid(name, format, args...))
+}
+
+// single returns a value that may be given once.
+func (f *params) single(name string) string {
+	if len(f.Values[name]) > 1 {
+		f.wrong(name, "given twice")
 	}
+	return f.Get(name)
+}
+
+// whole reads a whole number; 0 if it is not given.
+func (f *params) whole(name string) int {
+	n, err := strconv.Atoi(cmp.Or(f.single(name), "0"))
+	if err != nil {
+		f.wrong(name, "no whole number")
+	}
+	return n
+}
+
+// number reads a whole number that is at least 1; 0 if it is not given.
+func (f *params) number(name string) int {
+	n := f.whole(name)
+	if n < 1 && f.Get(name) != "" {
+		f.wrong(name, "no whole number of at least 1")
+	}
+	return n
+}
+
+// limit reads how many a change is for at most; 0 is all of them, which has to be asked for.
+func (f *params) limit() int {
+	switch f.single("limit") {
+	case "":
+		f.wrong("limit", "missing: how many at most, or %q", everything)
+	case everything:
+		return 0
+	}
+	return f.number("limit")
+}
+
+// required is in place of what a duration is otherwise, if it has to be given.
+const required time.Duration = -1
+
+// duration reads a duration that is not negative; it is otherwise if it is not given.
+func (f *params) duration(name string, otherwise time.Duration) (d time.Duration) {
+	d, err := otherwise, error(nil)
+	if text := f.Get(name); text != "" {
+		d, err = time.ParseDuration(text)
+	}
+	if err != nil || d < 0 {
+		f.wrong(name, "no duration, such as 90s, 10m or 24h")
+	}
+	return d
+}
+
+// due reads the time after a duration from now.
+func (f *params) due() time.Time { return time.Now().Add(f.duration("in", required)) }
+
+// place reads the two parts of the cursor of a page; none if it is not given.
+func (f *params) place() []string {
+	q, err := url.ParseQuery(f.Get("after"))
+	parts := q["at"]
+	if f.Get("after") != "" && (err != nil || len(parts) != 2) {
+		f.wrong("after", "none of a list's")
+		return nil
+	}
+	return parts
+}
+
+// oneOf reads a word that is one of those that a filter offers, or none.
+func oneOf[S ~string](f *params, name string, options []string) S {
+	word := f.Get(name)
+	if word != "" && !slices.Contains(options, word) {
+		f.wrong(name, "not one of %q", options)
+	}
+	return S(word)
+}
+
+// idOf reads an id, or none.
+func idOf[ID any](f *params, name string, parse func(string) (ID, error)) (id ID) {
+	if text := f.Get(name); text != "" {
+		var err error
+		id, err = parsed(parse, text)
+		f.err = cmp.Or(f.err, err)
+	}
+	return id
 }
 
 // parsed reads an id; one that is none is the caller's mistake.
@@ -98,82 +180,22 @@ func parsed[ID any](parse func(string) (ID, error), text string) (ID, error) {
 	return id, err
 }
 
-// everything is the limit of a change that is meant for all that its filter selects.
-const everything = "all"
-
-// whole reads a whole number of a form or query; 0 if it is not given.
-func whole[N int | int64](values url.Values, name string) (N, error) {
-	text, err := single(values, name)
-	if text == "" || err != nil {
-		return 0, err
+// names are words of a type as they are written.
+func names[S ~string](words ...S) (all []string) {
+	for _, word := range words {
+		all = append(all, string(word))
 	}
-	n, err := strconv.ParseInt(text, 10, strconv.IntSize)
-	if err != nil {
-		return 0, engine.Invalid(name, "no whole number")
-	}
-	return N(n), nil
+	return all
 }
 
-// number reads a whole number that is at least 1; 0 if it is not given.
-func number[N int | int64](values url.Values, name string) (N, error) {
-	n, err := whole[N](values, name)
-	if err == nil && n < 1 && values.Get(name) != "" {
-		return 0, engine.Invalid(name, "no whole number of at least 1")
-	}
-	return n, err
-}
+// alike reports whether a value is what a filter names, if it names any.
+func alike[T comparable](filter, value T) bool { return filter == *new(T) || filter == value }
 
-// limit reads how many a change is for at most; 0 is all of them, which has to be asked for.
-func limit(form url.Values) (int, error) {
-	switch text, err := single(form, "limit"); {
-	case err != nil:
-		return 0, err
-	case text == "":
-		return 0, engine.Invalid("limit", "missing: how many at most, or %q", everything)
-	case text == everything:
-		return 0, nil
-	}
-	return number[int](form, "limit")
-}
-
-// single returns a value that may be given once.
-func single(values url.Values, name string) (string, error) {
-	if len(values[name]) > 1 {
-		return "", engine.Invalid(name, "given twice")
-	}
-	return values.Get(name), nil
-}
-
-// dueIn is the time after a duration from now.
-func dueIn(text string) (time.Time, error) {
-	d, err := duration("in", text)
-	return time.Now().Add(d), err
-}
-
-// duration reads a duration of the address; it is otherwise if that has none.
-func (v *visit) duration(name string, otherwise time.Duration) (time.Duration, error) {
-	text := v.query.Get(name)
-	if text == "" {
-		return otherwise, nil
-	}
-	return duration(name, text)
-}
-
-// duration reads a duration that is not negative.
-func duration(field, text string) (time.Duration, error) {
-	d, err := time.ParseDuration(text)
-	if err != nil || d < 0 {
-		return 0, engine.Invalid(field, "no duration, such as 90s, 10m or 24h")
-	}
-	return d, nil
-}
-
-// fold is a value of a JSON text behind its key, with its parts if it is an object or array. The texts are those of
-// the JSON as it is written, in its order.
+// fold is a value of a JSON text as it is written, behind its key; with its parts if it is an object or array.
 type fold struct {
-	Key, Text string
-	Parts     []fold
-	Open      bool
+	Text  string
+	Parts []fold
+	Open  bool
 }
 
 const (
@@ -186,65 +208,46 @@ const (
 
 // folded returns the folds of a JSON object or array; nil of any other text, and of one that has too much.
 func folded(body []byte) *fold {
-	if len(body) > foldBytes || !utf8.Valid(body) || !json.Valid(body) {
+	var lines bytes.Buffer
+	if len(body) > foldBytes || !utf8.Valid(body) || json.Indent(&lines, bytes.TrimSpace(body), "", "") != nil {
 		return nil
 	}
-	f := folder{body: body, json: json.NewDecoder(bytes.NewReader(body))}
+	f := folder{lines: strings.Split(lines.String(), "\n")}
 	root := f.value(0)
-	if f.parts > foldParts || len(root.Parts) == 0 {
+	if f.parts > foldParts || f.deepest > foldDepth || len(root.Parts) == 0 {
 		return nil
 	}
 	return &root
 }
 
-// folder reads a valid JSON text.
+// folder reads a JSON text in lines, of which each has a value, or where one with parts begins or ends.
 type folder struct {
-	body  []byte
-	json  *json.Decoder
-	parts int // that were read
+	lines   []string // that are left
+	bytes   int      // that were read
+	parts   int
+	deepest int
 }
 
-// token reads a token, and returns how it is written.
-func (f *folder) token() (json.Token, string) {
-	from := f.json.InputOffset()
-	token, _ := f.json.Token()
-	return token, strings.Trim(string(f.body[from:f.json.InputOffset()]), " \t\r\n,:")
+func (f *folder) line() string {
+	line := strings.TrimSuffix(f.lines[0], ",")
+	f.lines, f.bytes = f.lines[1:], f.bytes+len(line)
+	return line
 }
 
-// value reads a value. It stops when there is too much.
 func (f *folder) value(depth int) fold {
-	from := f.json.InputOffset()
-	token, text := f.token()
-	f.parts++
-	one := fold{Text: text}
-	kind, nested := token.(json.Delim)
+	from := f.bytes
+	one := fold{Text: f.line()}
+	f.parts, f.deepest = f.parts+1, max(f.deepest, depth)
+	end, nested := map[byte]byte{'{': '}', '[': ']'}[one.Text[len(one.Text)-1]]
 	if !nested {
 		return one
 	}
-	if depth == foldDepth {
-		f.parts = foldParts + 1
+	for f.lines[0][0] != end {
+		one.Parts = append(one.Parts, f.value(depth+1))
 	}
-	for f.parts <= foldParts && f.json.More() {
-		key := ""
-		if kind == '{' {
-			_, key = f.token()
-			key += ": "
-		}
-		part := f.value(depth + 1)
-		part.Key = key
-		one.Parts = append(one.Parts, part)
-	}
-	_, end := f.token()
-	one.Open = depth < openDepth || f.json.InputOffset()-from < openBytes
-	n := int64(len(one.Parts))
-	switch {
-	case n == 0:
-		one.Text += end
-	case kind == '{':
-		one.Text = "{" + plural(n, "member") + "}"
-	default:
-		one.Text = "[" + plural(n, "item") + "]"
-	}
+	part := map[byte]string{'}': "member", ']': "item"}[end]
+	one.Text += plural(int64(len(one.Parts)), part) + f.line()
+	one.Open = depth < openDepth || f.bytes-from < openBytes
 	return one
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -18,27 +17,18 @@ import (
 )
 
 // topicsAndQueues lists the topics and queues, the most urgent first, and the limits.
-func topicsAndQueues(v *visit) (*screen, error) {
-	w, err := v.window()
-	if err != nil {
-		return nil, err
+func (v *visit) topicsAndQueues(_ context.Context, s *store, p *picture) ([]block, error) {
+	named := func(kind admin.Kind) []*subject {
+		return slices.DeleteFunc(p.subjects(kind, ""), func(one *subject) bool { return !strings.Contains(one.name, v.query.Get("name")) })
 	}
-	name := v.query.Get("name")
-	return &screen{Title: "Topics and queues", Filter: v.filter(input{Name: "name", Label: "Name contains"}), Blocks: v.each(func(ctx context.Context, s *store) ([]block, error) {
-		p, err := v.picture(ctx, s, &w)
-		if err != nil {
-			return nil, err
-		}
-		named := func(kind admin.Kind) []*subject {
-			return slices.DeleteFunc(p.subjects(kind, ""), func(one *subject) bool { return !strings.Contains(one.name, name) })
-		}
-		topics, queues := named(admin.Topic), named(admin.Queue)
-		return []block{
-			{Heading: "Topics", Table: v.paged(s, pausable(s, v.topicTable(s, &p.activity, topics), topics), "topics")},
-			{Heading: "Queues", Table: v.paged(s, pausable(s, v.queueTable(s, queues), queues), "queues")},
-			{Heading: "Limits", Table: v.paged(s, limitTable(s, p.limits), "limits"), Actions: []action{setLimit(s, &admin.Limit{}, input{Name: "kind", Label: "Of", Value: "topic", Hint: "topic, queue or each"}, input{Name: "name", Label: "Name"})}},
-		}, nil
-	})}, nil
+	topics, queues := named(admin.Topic), named(admin.Queue)
+	limits := block{Heading: "Limits", Table: v.paged(s, limitTable(s, p.limits), "limits")}
+	limits.Actions = []action{setLimit(s, &admin.Limit{}, input{Name: "kind", Label: "Of", Value: "topic", Hint: "topic, queue or each"}, input{Name: "name", Label: "Name"})}
+	return []block{
+		{Heading: "Topics", Table: v.paged(s, pausable(s, v.topicTable(s, &p.activity, topics), topics), "topics")},
+		{Heading: "Queues", Table: v.paged(s, pausable(s, v.queueTable(s, queues), queues), "queues")},
+		limits,
+	}, nil
 }
 
 // paged cuts a table to the page that the address asks for: its rows are in memory.
@@ -61,29 +51,32 @@ func (v *visit) part(s *store, n int, which string) (from, to int, more string) 
 	return from, to, more
 }
 
+// subjectTable shows topics or queues below each other.
+func subjectTable(head []string, all []*subject, row func(*subject) []cell) *table {
+	t := tableOf("None is known.", head, all, func(one **subject) []cell { return row(*one) })
+	t.Dense = true
+	return t
+}
+
 // topicTable shows topics: whether they are well, how fast, what waits and for how long.
 func (v *visit) topicTable(s *store, a *inspect.Activity, all []*subject) *table {
-	t := &table{Head: []string{"State", "Topic", "In /min", "Done /min", "Failed /min", "Waiting", "Oldest", "Wait p50", "p95", "Took p95", "Course", "Handled by"}, None: "None is known.", Dense: true}
 	minutes := known(a)
-	for _, one := range all {
-		t.Rows = append(t.Rows, []cell{
+	return subjectTable([]string{"State", "Topic", "In /min", "Done /min", "Failed /min", "Waiting", "Oldest", "Wait p50", "p95", "Took p95", "Course", "Handled by"}, all, func(one *subject) []cell {
+		return []cell{
 			one.state, link(one.name, v.hrefIn(s.key, "topic", "name", one.name)), aMinute(one.done.enqueued, minutes), aMinute(one.done.Done, minutes), aMinute(one.done.Retried+one.done.Failed, minutes),
 			counted(one.waiting(), one.more), age(one.oldest), within(&one.done.Waits, 0.5), within(&one.done.Waits, 0.95), within(&one.done.Takes, 0.95), {Spark: sparkOf(&one.done), order: float64(one.done.Done)}, words(one.by.Names()),
-		})
-	}
-	return t
+		}
+	})
 }
 
 // queueTable shows queues: how busy the workers are that serve them, and what waits.
 func (v *visit) queueTable(s *store, all []*subject) *table {
-	t := &table{Head: []string{"State", "Queue", "Busy", "Waiting", "Oldest", "Scheduled", "Retrying", "Failed", "Wait p95", "Course", "Served by"}, None: "None is known.", Dense: true}
-	for _, one := range all {
-		t.Rows = append(t.Rows, []cell{
+	return subjectTable([]string{"State", "Queue", "Busy", "Waiting", "Oldest", "Scheduled", "Retrying", "Failed", "Wait p95", "Course", "Served by"}, all, func(one *subject) []cell {
+		return []cell{
 			one.state, link(one.name, v.hrefIn(s.key, "queue", "name", one.name)), one.busy(), counted(one.waiting(), one.more), age(one.oldest),
 			count(one.states["scheduled"]), count(one.states["retrying"]), counted(one.states["failed"], one.moreFailed), within(&one.done.Waits, 0.95), {Spark: sparkOf(&one.done), order: float64(one.done.Done)}, words(one.by.Names()),
-		})
-	}
-	return t
+		}
+	})
 }
 
 // pausable adds what pauses or resumes each of a table's subjects, and by whom it is paused and why.
@@ -158,42 +151,28 @@ func pauseActions(s *store, one *subject) action {
 	return action{Do: "pause", Label: "Pause", Fields: fields, Inputs: []input{why()}, Confirm: "No more of its messages begin, in all processes, until it is resumed."}
 }
 
-func pauseSubject(ctx context.Context, s *store, form url.Values) (string, error) {
-	return became(s.Admin.Pause(ctx, admin.Kind(form.Get("kind")), form.Get("name"), form.Get("reason")))(form.Get("kind")+" "+form.Get("name"), "paused")
-}
-
-func resumeSubject(ctx context.Context, s *store, form url.Values) (string, error) {
-	return became(s.Admin.Resume(ctx, admin.Kind(form.Get("kind")), form.Get("name")))(form.Get("kind")+" "+form.Get("name"), "resumed")
-}
-
 // subjectPage is about a topic in all queues, or a queue with all its topics.
-func (v *visit) subjectPage(kind admin.Kind) (*screen, error) {
-	w, err := v.window()
-	if err != nil {
-		return nil, err
-	}
-	title := map[admin.Kind]string{admin.Topic: "Topic", admin.Queue: "Queue"}[kind]
-	sc := &screen{Title: title}
-	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
-		p, err := v.picture(ctx, s, &w)
-		if err != nil {
-			return nil, err
-		}
+func (v *visit) subjectPage(kind admin.Kind, title string) (*screen, error) {
+	known := title
+	sc, err := pictured(func(v *visit, ctx context.Context, s *store, p *picture) ([]block, error) {
 		for _, one := range p.subjects(kind, "") {
 			if one.name == v.query.Get("name") { // what somebody wrote into a link is not shown
 				if v.key == s.key {
-					sc.Title = title + " " + one.name
+					known = title + " " + one.name
 				}
-				return v.subject(ctx, s, p, &w, one)
+				return v.subject(ctx, s, p, one)
 			}
 		}
 		return []block{{Note: "Nothing is known of it."}}, nil
-	})
-	return sc, nil
+	})(v)
+	if err == nil {
+		sc.Title = known
+	}
+	return sc, err
 }
 
 // subject shows a topic or queue.
-func (v *visit) subject(ctx context.Context, s *store, p *picture, w *window, one *subject) ([]block, error) {
+func (v *visit) subject(ctx context.Context, s *store, p *picture, one *subject) ([]block, error) {
 	filter := outbox.FailedFilter{Topic: one.name}
 	if one.kind == admin.Queue {
 		filter = outbox.FailedFilter{Queue: one.name}
@@ -210,7 +189,7 @@ func (v *visit) subject(ctx context.Context, s *store, p *picture, w *window, on
 	}
 	all := []block{
 		{Findings: v.remedied(s, p, one.findings), Facts: v.standing(s, p, one), Actions: actions},
-		{Heading: "Messages a minute", Timeline: v.timeline(w, &p.activity, &one.done, p.marks(one))},
+		{Heading: "Messages a minute", Timeline: v.timeline(p, &one.done, p.marks(one))},
 	}
 	if len(groups) > 0 {
 		all = append(all, block{Heading: "What fails", Table: v.paged(s, v.failureTable(s, filter.Queue, groups), "groups")})
@@ -334,28 +313,15 @@ func limitTable(s *store, limits []admin.Limit) *table {
 	})
 }
 
-func limitSubject(ctx context.Context, s *store, form url.Values) (string, error) {
-	l, err := limitsOf(form)
-	if err != nil {
-		return "", err
+func limitSubject(a *act) (string, error) {
+	l := outbox.Limit{Concurrency: a.number("concurrency"), Rate: a.number("rate")}
+	if l.Rate > 0 {
+		l.Period = a.duration("period", required)
 	}
-	return became(s.Admin.SetLimit(ctx, admin.Kind(form.Get("kind")), form.Get("name"), l, form.Get("reason")))(form.Get("kind")+" "+form.Get("name"), "limited")
-}
-
-// limitsOf reads the limits of a form.
-func limitsOf(form url.Values) (l outbox.Limit, err error) {
-	if l.Concurrency, err = number[int](form, "concurrency"); err != nil {
-		return l, err
+	if a.err != nil {
+		return "", a.err
 	}
-	if l.Rate, err = number[int](form, "rate"); err != nil || l.Rate == 0 {
-		return l, err
-	}
-	l.Period, err = duration("period", form.Get("period"))
-	return l, err
-}
-
-func unlimitSubject(ctx context.Context, s *store, form url.Values) (string, error) {
-	return became(s.Admin.RemoveLimit(ctx, admin.Kind(form.Get("kind")), form.Get("name")))(form.Get("kind")+" "+form.Get("name"), "has no limit any more")
+	return became(a.Admin.SetLimit(a, a.kind(), a.Get("name"), l, a.Get("reason")))(a.subject(), "limited")
 }
 
 func limitWords(l *admin.Limit) string {
