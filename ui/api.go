@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -93,13 +94,9 @@ func withoutPayload(t *timer.Info) view.Timer {
 
 func stats(v *visit, s *store) (any, error) {
 	q := v.params()
-	since := q.duration("since", 0)
-	if q.err != nil {
-		return nil, q.err
-	}
-	a, err := inspect.ReadActivity(v.Context(), s.db(), inspect.ActivityQuery{Since: since, Topic: q.Get("topic"), Queue: q.Get("queue")})
+	a, err := inspect.ReadActivity(v.Context(), s.db(), inspect.ActivityQuery{Since: q.duration("since", 0), Topic: q.Get("topic"), Queue: q.Get("queue")})
 	v.redactActivity(&a)
-	return a, err
+	return a, cmp.Or(q.err, err)
 }
 
 func apiMessages(v *visit, s *store) (any, error) {

@@ -76,6 +76,42 @@ func changes() map[string]change {
 	}
 }
 
+// offer are the actions of these names, about what the fields say.
+func offer(names string, fields ...string) (all []action) {
+	reason, due := []input{why()}, []input{{Name: "in", Label: "Due in", Value: "10m", Hint: "90s, 10m, 24h"}}
+	known := map[string]action{
+		"retry":            {Label: "Redrive"},
+		"discard":          {Label: "Discard", Inputs: reason, Danger: true, Confirm: "What is discarded counts as given up, and cannot be redriven. " + takenBack},
+		"undiscard":        {Label: "Undiscard"},
+		"stop-bulk":        {Label: "Stop", Inputs: reason, Danger: true, Confirm: "What it has not changed yet is left as it is."},
+		"retopic":          {Label: "Move to another topic", Inputs: []input{{Name: "topic", Label: "New topic"}}, Confirm: "They keep their ids, attempts and places in the order of their keys. What a worker holds stays."},
+		"cancel":           {Label: "Cancel", Inputs: reason, Danger: true, Confirm: "What waits and is cancelled is discarded, and no attempt begins."},
+		"reschedule":       {Label: "Change due time", Inputs: due, Confirm: "What waits may be claimed from its due time on."},
+		"pause":            {Label: "Pause", Inputs: reason, Confirm: "No more of its messages begin, in all processes, until it is resumed."},
+		"resume":           {Label: "Resume"},
+		"unlimit":          {Label: "Remove", Inputs: reason, Confirm: "What waits for it is claimed as anything else."},
+		"cancel-join":      {Label: "Cancel", Inputs: reason, Danger: true, Confirm: "Nothing that waits for a cancelled join is sent. Its steps go on."},
+		"retry-join":       {Label: "Retry", Inputs: reason, Confirm: "Failed steps of a join run again, and what waits for it waits for its next end."},
+		"revive":           {Label: "Revive"},
+		"cancel-timer":     {Label: "Cancel", Inputs: reason, Danger: true, Confirm: "It does not fire."},
+		"reschedule-timer": {Label: "Change due time", Inputs: due, Confirm: "It fires then."},
+		"run-job":          {Label: "Run now"},
+		"enable-job":       {Label: "Enable"},
+		"disable-job":      {Label: "Disable", Inputs: reason, Confirm: "What is disabled has no more runs until it is enabled."},
+		"remove-job":       {Label: "Remove", Inputs: reason, Danger: true, Confirm: "What is removed has no more runs, and those that wait are removed. A run that is being worked on goes on, and the history of runs stays for a while."},
+		"new-job":          {Label: "New job", Page: "job/edit"},
+		"edit-job":         {Label: "Edit", Page: "job/edit"},
+		"release-lease":    {Label: "Release by force", Inputs: reason, Danger: true, Confirm: "Somebody else may have it at once. What its holder guards cannot be committed any more; anything else that it does goes on until it notices."},
+		"repair":           {Label: "Repair", Confirm: "All that the doctor can repair in this database is repaired."},
+	}
+	for name := range strings.FieldsSeq(names) {
+		one := known[name]
+		one.Do, one.Fields = name, fields
+		all = append(all, one)
+	}
+	return all
+}
+
 // kind is whether an act is about a topic or a queue.
 func (a *act) kind() admin.Kind { return admin.Kind(a.Get("kind")) }
 
@@ -106,9 +142,6 @@ func byID[ID any](parse func(string) (ID, error), do func(*act, ID) (string, err
 // readOnly is the answer to those who may not change anything.
 const readOnly = "forbidden: your access is read-only"
 
-// maxForm bounds what a form may send: a page of rows with the longest names that there are.
-const maxForm = 1 << 20
-
 // act makes a change and leads back to the page that it was made on. Who made it is in the audit
 // trail and in the log.
 func (s *server) act(w http.ResponseWriter, r *http.Request) {
@@ -129,8 +162,11 @@ func (s *server) act(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v.key = r.PostForm.Get("store")
-	// It may take as long as its sender waits: then workers go on with a bulk act.
-	unbounded(w)
+	// It may take as long as its sender waits: then workers go on with a bulk act. Without a limit of reading as well
+	// a server would end the request's context.
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Time{}) // not every writer has them
+	_ = control.SetWriteDeadline(time.Time{})
 	ctx := admin.WithReason(admin.WithActor(r.Context(), v.access.Name), r.PostForm.Get("reason"))
 	st, err := v.s.source.open(ctx, v.key)
 	did := ""
@@ -164,14 +200,6 @@ func back(base, path, did string) string {
 	q := at.Query()
 	q.Set("did", did)
 	return base + at.EscapedPath() + "?" + q.Encode()
-}
-
-// unbounded takes the time limits of the server from an answer. Without a limit of reading as well, a
-// server would end the request's context.
-func unbounded(w http.ResponseWriter) {
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Time{}) // not every writer has them
-	_ = control.SetWriteDeadline(time.Time{})
 }
 
 // selection is what is done to the rows of a table that somebody selects.
@@ -251,16 +279,12 @@ func toSelected(a act, do change) (string, error) {
 	return strings.Join(results, "; "), nil
 }
 
-// maxNotices is how many results of changes are remembered.
-const maxNotices = 1000
-
 // notices are what became of the last changes, by keys that nobody can guess: the page that a change
 // leads back to has the key in its address, so that no link can make a page say what was not done.
 // They are safe for concurrent use.
 type notices struct {
 	mu    sync.Mutex
 	texts map[string]string
-	order []string // of the keys, the oldest first
 }
 
 // add remembers a text and returns its key.
@@ -268,12 +292,7 @@ func (n *notices) add(text string) string {
 	key := rand.Text()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if len(n.order) == maxNotices {
-		delete(n.texts, n.order[0])
-		n.order = n.order[1:]
-	}
-	n.texts[key] = text
-	n.order = append(n.order, key)
+	put(&n.texts, key, text, maxNotices)
 	return key
 }
 

@@ -8,45 +8,49 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/inspect"
+	"github.com/bravellian/pawl/job"
+	"github.com/bravellian/pawl/join"
+	"github.com/bravellian/pawl/outbox"
 )
 
-// chart is bars side by side, drawn by the server.
+// chart is bars side by side, drawn by the server: a bar is one wide, and as high as its value. The page stretches them.
 type chart struct {
-	Label         string
-	Width, Height int
-	Bars          []bar
-	Legend        []legend
+	Label  string
+	Most   float64
+	Bars   []bar
+	Legend []legend
 }
 
 // bar is a value of a chart, with a mark below it that says what its color does.
 type bar struct {
-	Class, Title, Mark  string
-	N                   int64
-	X, Y, Width, Height float64
+	Class, Title, Mark string
+	N                  float64
 }
 
 type legend struct{ Class, Text string }
 
-const (
-	chartWidth  = 600
-	chartHeight = 80
-)
-
 func bars(label string, all []bar, legends ...legend) *chart {
-	var most int64 = 1
-	for i := range all {
-		most = max(most, all[i].N)
+	most := 1.0
+	for _, b := range all {
+		most = max(most, b.N)
 	}
-	width := chartWidth / float64(len(all))
 	for i := range all {
-		b := &all[i]
-		b.X, b.Width, b.Height = round(float64(i)*width), round(width*0.9), round(float64(b.N)/float64(most)*chartHeight)
-		if b.N > 0 {
-			b.Height = max(b.Height, 1)
+		if b := &all[i]; b.N > 0 { // so that it can be seen
+			b.N = max(b.N, most/80)
 		}
-		b.Y = chartHeight - b.Height
 	}
-	return &chart{label, chartWidth, chartHeight, all, legends}
+	return &chart{label, most, all, legends}
+}
+
+// look is the color and the sign of what is in a state: a step, a message or a run.
+func look(state string) (class, sign string) {
+	switch state {
+	case string(join.Completed), string(outbox.Done), string(job.Succeeded):
+		return "out", "✓"
+	case string(join.Failed), string(outbox.Discarded), string(outbox.Expired), string(job.Missed):
+		return "bad", "■"
+	}
+	return "plain", "○"
 }
 
 func round(x float64) float64 { return math.Round(x*100) / 100 }

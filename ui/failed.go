@@ -180,16 +180,13 @@ func (v *visit) oneFailure(ctx context.Context, s *store, f *outbox.FailedFilter
 	if err != nil {
 		return nil, err
 	}
-	all, err := v.story(ctx, s, m)
-	if err != nil {
-		return nil, err
-	}
+	all, untold := v.story(ctx, s, m)
 	opts := outbox.ListOptions{Status: outbox.Failed, Topic: g.Topic, Queue: f.Queue, Error: f.Error, Fingerprint: f.Fingerprint, NoPayload: true}
 	if g.Count == 0 {
 		opts.Status = outbox.Retrying
 	}
 	newest, _, err := s.Outbox.Operator(access.Key{}).ListSome(ctx, opts, pageRead, fewMessages)
-	if err != nil {
+	if err = cmp.Or(untold, err); err != nil {
 		return nil, err
 	}
 	for i := range newest {
@@ -204,9 +201,6 @@ func (v *visit) oneFailure(ctx context.Context, s *store, f *outbox.FailedFilter
 	}
 	return all, nil
 }
-
-// fewMessages is how many of a group's messages its page has.
-const fewMessages = 10
 
 // stackBegins is where the stack begins in the text of an error, behind what it says.
 var stackBegins = regexp.MustCompile(`\n(goroutine \d|\s+at |\t| {4}|Traceback )`)
@@ -281,16 +275,12 @@ func failedOf(a *act) (outbox.FailedFilter, error) {
 // takenBack is what else may become of what is discarded.
 const takenBack = "For an hour that can be taken back."
 
-func undiscards(fields ...string) action {
-	return action{Do: "undiscard", Label: "Undiscard", Fields: fields}
-}
-
 // undiscardsAct takes back what an act discarded until a time, as long as that is possible.
-func undiscardsAct(s *store, did string, id uuid.UUID, until time.Time) (all []action) {
-	if did == audit.Discard && time.Since(until) < acts.Undiscardable {
-		all = append(all, undiscards("store", s.key, "act", id.String()))
+func undiscardsAct(s *store, did string, id uuid.UUID, until time.Time) []action {
+	if did != audit.Discard || time.Since(until) >= acts.Undiscardable {
+		return nil
 	}
-	return all
+	return offer("undiscard", "store", s.key, "act", id.String())
 }
 
 func undiscard(a *act) (string, error) {
@@ -358,7 +348,7 @@ func bulkTable(s *store, list []acts.Bulk) *table {
 	return tableOf("No bulk acts.", []string{"State", "Act", "Done", "", "Left", "A second", "To what", "Who", "Why", "Since", "Last step", "Ended"}, list, func(b *acts.Bulk) []cell {
 		do := undiscardsAct(s, b.Action, b.ID, b.SteppedAt)
 		if !b.Over() {
-			do = []action{{Do: "stop-bulk", Label: "Stop", Danger: true, Fields: []string{"store", s.key, "id", b.ID.String()}, Inputs: []input{why()}, Confirm: "What it has not changed yet is left as it is."}}
+			do = offer("stop-bulk", "store", s.key, "id", b.ID.String())
 		}
 		rate := cell{Number: true}
 		if b.Filter.Rate > 0 {

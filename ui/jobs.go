@@ -19,20 +19,17 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-// stripRuns is how many of a job's last runs are shown as a strip.
-const stripRuns = 20
-
 func (v *visit) jobs(ctx context.Context, s *store) ([]block, error) {
 	p, err := v.listJobs(ctx, s)
 	t := tableOf("No jobs.", []string{"State", "Job", "Schedule", "Zone", "Topic", "Next run", "Last run", "Ended as", ""}, p.rows, func(j *job.Info) []cell {
 		spoken, _, _ := job.Explain(j.Schedule, j.Zone, v.now, 1)
 		return []cell{
 			pick(true, state(view.JobState(j)), "name", j.Name), link(j.Name, v.hrefIn(s.key, "job", "name", j.Name)), words(strings.TrimSpace(j.Schedule + ": " + spoken)), words(j.Zone), words(j.Topic),
-			at(j.NextRun), at(j.LastRunAt), state(string(j.LastRunStatus)), {Actions: jobActions(s, j)},
+			at(j.NextRun), at(j.LastRunAt), state(string(j.LastRunStatus)), {Actions: jobActions(s, j, "")},
 		}
 	})
-	edit := action{Page: "job/edit", Label: "New job", Fields: []string{"store", s.key}}
-	return []block{{Actions: []action{edit}, Table: lead(v, s, t.selectable(s, actsOnJobs()...), p)}}, err
+	t.selectable(s, offer("run-job enable-job disable-job remove-job")...)
+	return []block{{Actions: offer("new-job", "store", s.key), Table: lead(v, s, t, p)}}, err
 }
 
 func (v *visit) listJobs(ctx context.Context, s *store) (pageOf[job.Info], error) {
@@ -41,22 +38,9 @@ func (v *visit) listJobs(ctx context.Context, s *store) (pageOf[job.Info], error
 	return p.each(func(j *job.Info) { j.Headers = v.headers(j.Topic, j.Headers) }), err
 }
 
-// actsOnJobs are what can be done to jobs: to each, to one that is disabled, to one that is enabled, to each.
-func actsOnJobs(fields ...string) []action {
-	return []action{
-		{Do: "run-job", Label: "Run now", Fields: fields},
-		{Do: "enable-job", Label: "Enable", Fields: fields},
-		{Do: "disable-job", Label: "Disable", Fields: fields, Inputs: []input{why()}, Confirm: "What is disabled has no more runs until it is enabled."},
-		{Do: "remove-job", Label: "Remove", Fields: fields, Danger: true, Inputs: []input{why()}, Confirm: "What is removed has no more runs, and those that wait are removed. A run that is being worked on goes on, and the history of runs stays for a while."},
-	}
-}
-
-func jobActions(s *store, j *job.Info) []action {
-	all := actsOnJobs("store", s.key, "name", j.Name)
-	if j.Enabled {
-		all[1] = all[2]
-	}
-	return all[:2]
+func jobActions(s *store, j *job.Info, more string) []action {
+	can := map[bool]string{true: "disable-job ", false: "enable-job "}[j.Enabled]
+	return offer("run-job "+can+more, "store", s.key, "name", j.Name)
 }
 
 func oneJob(v *visit, s *store) (*screen, error) {
@@ -70,9 +54,8 @@ func oneJob(v *visit, s *store) (*screen, error) {
 		return nil, err
 	}
 	times, _ := v.nextTimes(j.Schedule, j.Zone)
-	fields := []string{"store", s.key, "name", j.Name}
 	return &screen{Title: "Job " + j.Name, Blocks: []block{
-		{Findings: explained(found), Actions: append(jobActions(s, j), action{Page: "job/edit", Label: "Edit", Fields: fields}, actsOnJobs(fields...)[3])},
+		{Findings: explained(found), Actions: jobActions(s, j, "edit-job remove-job")},
 		{Heading: "What it is", Facts: facts("State", state(view.JobState(j)), "Schedule", j.Schedule, "Zone", j.Zone, "Topic", j.Topic, "Queue", j.Queue, "Priority", strconv.Itoa(j.Priority),
 			"Misfire", string(j.Misfire), "Misfire limit", j.MisfireLimit, "Overlap", string(j.Overlap), "Spread", j.Spread, "Owner", j.Owner, "Last error", j.LastError, "Cannot be read", j.Unreadable)},
 		times,
@@ -107,16 +90,11 @@ func (v *visit) runs(s *store, name string) ([]job.Run, error) {
 func runStrip(runs []job.Run) *chart {
 	var all []bar
 	for _, r := range slices.Backward(runs[:min(len(runs), stripRuns)]) {
-		one := bar{Class: "plain", Mark: "○", N: 1, Title: string(r.Status) + ", " + r.Scheduled.UTC().Format("2006-01-02 15:04:05Z")} // 1: so that it can be seen
-		switch r.Status {
-		case job.Succeeded:
-			one.Class, one.Mark = "out", "✓"
-		case job.Failed, job.Missed:
-			one.Class, one.Mark = "bad", "■"
-		}
+		one := bar{N: 1, Title: string(r.Status) + ", " + r.Scheduled.UTC().Format("2006-01-02 15:04:05Z")} // 1: so that it can be seen
+		one.Class, one.Mark = look(string(r.Status))
 		if !r.EndedAt.IsZero() && !r.StartedAt.IsZero() {
 			took := r.EndedAt.Sub(r.StartedAt)
-			one.N, one.Title = one.N+took.Milliseconds(), one.Title+", took "+short(took.Round(time.Millisecond))
+			one.N, one.Title = one.N+float64(took.Milliseconds()), one.Title+", took "+engine.Exact(took.Round(time.Millisecond))
 		}
 		all = append(all, one)
 	}

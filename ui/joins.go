@@ -22,8 +22,7 @@ func joinStates() []string { return append(memberStates(), string(join.Cancelled
 
 func memberStates() []string { return names(join.Pending, join.Completed, join.Failed) }
 
-// listJoins reads the page that the address asks for. Either of its filters has an index, both
-// together have none.
+// listJoins reads the page that the address asks for. Either of its filters has an index, both together have none.
 func (v *visit) listJoins(ctx context.Context, s *store) (pageOf[join.Info], error) {
 	q := v.params()
 	status, opts := oneOf[join.Status](q, "status", joinStates()), join.ListOptions{GroupingKey: q.Get("group")}
@@ -43,15 +42,7 @@ func (v *visit) joinTable(s *store, list []join.Info) *table {
 			pick(j.Status == join.Pending || j.Status == join.Failed, state(string(j.Status)), "id", j.ID.String()), {Text: j.ID.String(), Href: v.hrefIn(s.key, "joins/"+j.ID.String()), Mono: true}, words(j.GroupingKey), words(progress(j)), at(j.CreatedAt), at(j.Deadline),
 		}
 	})
-	return t.selectable(s, joinActions()...)
-}
-
-// joinActions are what can be done to joins: to one that is pending, and to one that has failed.
-func joinActions(fields ...string) []action {
-	return []action{
-		{Do: "cancel-join", Label: "Cancel", Danger: true, Fields: fields, Inputs: []input{why()}, Confirm: "Nothing that waits for a cancelled join is sent. Its steps go on."},
-		{Do: "retry-join", Label: "Retry", Fields: fields, Inputs: []input{why()}, Confirm: "Failed steps of a join run again, and what waits for it waits for its next end."},
-	}
+	return t.selectable(s, offer("cancel-join retry-join")...)
 }
 
 // progress is how many steps of a join have ended.
@@ -75,17 +66,9 @@ func oneJoin(v *visit, s *store) (*screen, error) {
 	if err = cmp.Or(unknown, unread, err); err != nil {
 		return nil, err
 	}
-	actions := joinActions("store", v.key, "id", id.String())
-	switch j.Status {
-	case join.Pending:
-		actions = actions[:1]
-	case join.Failed:
-		actions = actions[1:]
-	default:
-		actions = nil
-	}
+	can := map[join.Status]string{join.Pending: "cancel-join", join.Failed: "retry-join"}[j.Status]
 	sc := &screen{Title: "Join " + id.String(), Filter: v.filter(input{Name: "status", Label: "Steps that are", Options: memberStates()}), Blocks: []block{
-		{Findings: explained(found), Actions: actions},
+		{Findings: explained(found), Actions: offer(can, "store", v.key, "id", id.String())},
 		{Heading: "What it is", Facts: facts("State", state(string(j.Status)), "Grouping key", j.GroupingKey, "Steps", progress(j), "Created", j.CreatedAt, "Changed", j.UpdatedAt, "Deadline", j.Deadline), Graph: drawn},
 		{Heading: "Steps", Table: lead(v, s, v.memberTable(s, j, members.rows), members)},
 	}}
@@ -115,14 +98,14 @@ func (v *visit) members(s *store, id join.ID) (pageOf[join.Member], error) {
 
 func (v *visit) memberTable(s *store, j *join.Info, members []join.Member) *table {
 	return tableOf("No steps.", []string{"State", "Message", "Topic", "Attached", "Result"}, members, func(m *join.Member) []cell {
-		result := words("")
-		if len(m.Result) > 0 {
-			result = words(plural(int64(len(m.Result)), "byte"))
-			if v.access.Payloads && v.s.opts.Redact == nil {
-				if result = (cell{Document: document(m.Result)}); len(m.Result) > maxInRow {
-					result = words(firstLine(readable(m.Result)))
-				}
-			}
+		result, shown := words(plural(int64(len(m.Result)), "byte")), v.access.Payloads && v.s.opts.Redact == nil
+		switch {
+		case len(m.Result) == 0:
+			result = cell{}
+		case shown && len(m.Result) > maxInRow:
+			result = words(firstLine(readable(m.Result)))
+		case shown:
+			result = cell{Document: document(m.Result)}
 		}
 		return []cell{
 			state(string(view.MemberState(j, m))), v.messageLink(s, m.MessageID), words(m.Topic), at(m.CreatedAt), result,
@@ -164,22 +147,17 @@ const (
 )
 
 func (v *visit) graph(ctx context.Context, s *store, j *join.Info) (*graph, error) {
-	type kind struct {
-		topic string
-		state join.Status
-		id    outbox.MessageID // of one that is a node of its own
-	}
-	kinds, read := map[kind]int64{}, 0
+	kinds, read := map[node]int64{}, 0 // their texts are topics, their classes states
 	for m, err := range s.Joins.Members(ctx, j.ID, join.MembersOptions{}) {
 		if err != nil {
 			return nil, err
 		}
-		k := kind{topic: m.Topic, state: m.Status}
+		kind := node{Text: m.Topic, Class: string(m.Status), Href: v.here("status", string(m.Status), "after", "")}
 		if j.ExpectedSteps <= graphEach {
-			k.id = m.MessageID
+			kind.Href = v.hrefIn(s.key, "messages/"+m.MessageID.String())
 		}
-		if kinds[k] > 0 || len(kinds) < graphNodes {
-			kinds[k]++
+		if kinds[kind] > 0 || len(kinds) < graphNodes {
+			kinds[kind]++
 		}
 		if read++; read == graphSteps {
 			break
@@ -189,13 +167,10 @@ func (v *visit) graph(ctx context.Context, s *store, j *join.Info) (*graph, erro
 	if read == graphSteps || len(kinds) == graphNodes {
 		g.Label += "; drawn are up to " + grouped(graphNodes) + " kinds among the first " + grouped(int64(read))
 	}
-	for k, n := range kinds {
-		one := drawnAs(string(k.state), grouped(n)+" × "+k.topic)
-		one.Href = v.here("status", string(k.state), "after", "")
-		if j.ExpectedSteps <= graphEach {
-			one.Href = v.hrefIn(s.key, "messages/"+k.id.String())
-		}
-		one.Title = grouped(n) + " " + string(view.MemberState(j, &join.Member{Status: k.state})) + ": " + k.topic
+	for kind, n := range kinds {
+		one := drawnAs(kind.Class, grouped(n)+" × "+kind.Text)
+		shown := view.MemberState(j, &join.Member{Status: join.Status(kind.Class)})
+		one.Href, one.Title = kind.Href, grouped(n)+" "+string(shown)+": "+kind.Text
 		g.Nodes = append(g.Nodes, one)
 	}
 	slices.SortFunc(g.Nodes, func(a, b node) int { return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Title, b.Title)) })
@@ -242,13 +217,8 @@ func (v *visit) waits(ctx context.Context, s *store, j *join.Info, g *graph) err
 
 // drawnAs is a node by the state of what it stands for, of a step or a message.
 func drawnAs(state, text string) node {
-	n := node{Class: "plain", Text: "○ " + text}
-	switch state {
-	case string(join.Completed), string(outbox.Done):
-		n.Class, n.Text = "out", "✓ "+text
-	case string(join.Failed), string(outbox.Discarded), string(outbox.Expired):
-		n.Class, n.Text = "bad", "■ "+text
-	}
+	class, sign := look(state)
+	n := node{Class: class, Text: sign + " " + text}
 	if utf8.RuneCountInString(n.Text) > nodeText {
 		n.Text = string([]rune(n.Text)[:nodeText]) + "…"
 	}

@@ -22,14 +22,6 @@ import (
 	"github.com/bravellian/pawl/timer"
 )
 
-const (
-	// pageSize is how many rows a page of a list has.
-	pageSize = 50
-	// pageRead bounds how many rows are read for a page, whatever the filter: where few match, a page
-	// has fewer rows, or none, and leads on.
-	pageRead = 10_000
-)
-
 type pageOf[T any] struct {
 	rows []T
 	next string // the parameter after of the next page; "" if this is the last
@@ -148,17 +140,10 @@ func (v *visit) listInbox(ctx context.Context, s *store) (pageOf[inbox.Info], er
 
 func (v *visit) inboxTable(s *store, list []inbox.Info) *table {
 	t := tableOf("No messages.", []string{"State", "Source", "Message id", "First seen", "Last seen", "Deliveries", "Attempts", "Last error", ""}, list, func(m *inbox.Info) []cell {
-		first, acts := acted(m.Status == inbox.Dead, state(string(m.Status)), action{Do: "revive", Label: "Revive", Fields: []string{"store", s.key, "source", m.Source, "id", m.MessageID}})
+		first, acts := acted(m.Status == inbox.Dead, state(string(m.Status)), offer("revive", "store", s.key, "source", m.Source, "id", m.MessageID)...)
 		return []cell{first, words(m.Source), mono(m.MessageID), at(m.FirstSeenAt), at(m.LastSeenAt), count(m.Deliveries), count(int64(m.Attempts)), words(firstLine(m.LastError)), acts}
 	})
-	return t.selectable(s, action{Do: "revive", Label: "Revive"})
-}
-
-// timersDrawn is how many timers are read for the next day's histogram.
-const timersDrawn = 1000
-
-func timerStates() []string {
-	return names(timer.Scheduled, timer.Claimed, timer.Fired, timer.Failed, timer.Cancelled)
+	return t.selectable(s, offer("revive")...)
 }
 
 // timers lists timers, and draws those of the next day.
@@ -197,7 +182,7 @@ func nextDay(list []timer.Info, now time.Time) *chart {
 	}
 	for i := range hours {
 		h := &hours[i]
-		h.Class, h.Title = "in", plural(h.N, "timer")+" due from "+now.Add(time.Duration(i)*time.Hour).UTC().Format("15:04Z")
+		h.Class, h.Title = "in", plural(int64(h.N), "timer")+" due from "+now.Add(time.Duration(i)*time.Hour).UTC().Format("15:04Z")
 		if i%6 == 0 {
 			h.Mark = strconv.Itoa(i) + " h"
 		}
@@ -216,18 +201,10 @@ func (v *visit) timerTable(s *store, list []timer.Info) *table {
 		if one.Status == timer.Fired {
 			name = v.messageLink(s, one.ID)
 		}
-		first, acts := acted(one.Status == timer.Scheduled, state(string(one.Status)), timerActions("store", s.key, "id", id)...)
+		first, acts := acted(one.Status == timer.Scheduled, state(string(one.Status)), offer("reschedule-timer cancel-timer", "store", s.key, "id", id)...)
 		return []cell{first, name, words(one.Key), words(one.Topic), at(one.NextAttemptAt), at(one.EndedAt), words(firstLine(one.LastError)), acts}
 	})
-	return t.selectable(s, timerActions()...)
-}
-
-// timerActions are what can be done to a timer that is scheduled.
-func timerActions(fields ...string) []action {
-	return []action{
-		{Do: "reschedule-timer", Label: "Change due time", Fields: fields, Inputs: []input{dueField()}, Confirm: "It fires then."},
-		{Do: "cancel-timer", Label: "Cancel", Fields: fields, Inputs: []input{why()}, Confirm: "It does not fire.", Danger: true},
-	}
+	return t.selectable(s, offer("reschedule-timer cancel-timer")...)
 }
 
 func rescheduleTimer(a *act, id outbox.MessageID) (string, error) {
@@ -248,16 +225,11 @@ func (v *visit) listLeases(ctx context.Context, s *store) (pageOf[lease.Info], e
 }
 
 func (v *visit) leaseTable(s *store, list []lease.Info) *table {
-	release := action{
-		Do: "release-lease", Label: "Release by force", Danger: true, Inputs: []input{why()},
-		Confirm: "Somebody else may have it at once. What its holder guards cannot be committed any more; anything else that it does goes on until it notices.",
-	}
 	t := tableOf("No leases.", []string{"State", "Lease", "Holder", "Until", "Token", "Waiting", "Last granted", ""}, list, func(l *lease.Info) []cell {
-		release.Fields = []string{"store", s.key, "name", l.Name}
-		first, acts := acted(l.Status == lease.Held, state(string(l.Status)), release)
+		first, acts := acted(l.Status == lease.Held, state(string(l.Status)), offer("release-lease", "store", s.key, "name", l.Name)...)
 		return []cell{first, words(l.Name), words(l.Owner), at(l.Until), count(l.Token), count(int64(l.Waiting)), at(l.LastGranted), acts}
 	})
-	return t.selectable(s, release)
+	return t.selectable(s, offer("release-lease")...)
 }
 
 func (v *visit) workers(ctx context.Context, s *store) ([]block, error) {

@@ -179,7 +179,7 @@ func pages() []page {
 		{pattern: "/joins", nav: "Joins", show: listing((*visit).listJoins, (*visit).joinTable, state(joinStates()...), of("group", "Grouping key"))},
 		{pattern: "/joins/{id}", show: inStore(oneJoin)},
 		{pattern: "/inbox", nav: "Inbox", show: listing((*visit).listInbox, (*visit).inboxTable, state(inboxStates()...), of("source", "Source"), of("id", "Message id"))},
-		{pattern: "/timers", nav: "Timers", show: ofStores((*visit).timers, state(timerStates()...), of("topic", "Topic"), of("key", "Key"), of("id", "Timer id"))},
+		{pattern: "/timers", nav: "Timers", show: ofStores((*visit).timers, state(names(timer.Scheduled, timer.Claimed, timer.Fired, timer.Failed, timer.Cancelled)...), of("topic", "Topic"), of("key", "Key"), of("id", "Timer id"))},
 		{pattern: "/jobs", nav: "Jobs", show: ofStores((*visit).jobs)},
 		{pattern: "/job", show: inStore(oneJob)},
 		{pattern: "/job/edit", show: inStore(editJob)},
@@ -207,10 +207,7 @@ func (s *server) visit(r *http.Request) *visit {
 	access, _ := r.Context().Value(accessKey{}).(Access)
 	query := r.URL.Query()
 	depth := strings.Count(strings.TrimPrefix(r.URL.EscapedPath(), "/"), "/")
-	base := strings.Repeat("../", depth)
-	if base == "" {
-		base = "./"
-	}
+	base := cmp.Or(strings.Repeat("../", depth), "./")
 	return &visit{Request: r, s: s, access: access, query: query, base: base, key: query.Get("store"), now: time.Now()}
 }
 
@@ -239,9 +236,6 @@ func queryOf(q url.Values, changes ...string) string {
 	return "?" + q.Encode()
 }
 
-// maxStores is how many stores a page about all of them shows; it says so when there are more.
-const maxStores = 50
-
 // stores are the keys of the store that was chosen, or of all stores, and how many more there are.
 func (v *visit) stores() (keys []string, more int) {
 	keys = v.s.source.keys()
@@ -262,15 +256,13 @@ func (v *visit) each(ask func(ctx context.Context, s *store) ([]block, error)) [
 		if err != nil { // what was read nevertheless may be half of it
 			blocks = []block{{Error: v.problem(err)}}
 		}
-		answers[i] = blocks
-	})
-	for i, blocks := range answers {
 		for j := range blocks {
 			if keys[i] != v.key {
 				blocks[j].Store = keys[i]
 			}
 		}
-	}
+		answers[i] = blocks
+	})
 	all := slices.Concat(answers...)
 	switch {
 	case len(keys) == 0:

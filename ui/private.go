@@ -135,9 +135,6 @@ func (v *visit) redactActivity(a *inspect.Activity) {
 	}
 }
 
-// explainedError is how many characters of an error an explanation has.
-const explainedError = 300
-
 // searched reads a filter that finds by what only some visitors may read.
 func (v *visit) searched(q *params, name string) string {
 	if q.Get(name) != "" && !v.access.Details {

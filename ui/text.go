@@ -15,9 +15,6 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// maxLine is how much of an error a table shows.
-const maxLine = 160
-
 // firstLine is the beginning of a text.
 func firstLine(s string) string {
 	s, _, more := strings.Cut(s, "\n")
@@ -29,12 +26,6 @@ func firstLine(s string) string {
 	}
 	return s
 }
-
-// maxShown is how much of a payload a page shows.
-const maxShown = 64 << 10
-
-// maxInRow is up to which size a row of a table has a whole result.
-const maxInRow = 1 << 10
 
 // readable is a payload as people read it: JSON in lines, other text as it is, bytes in hexadecimal.
 func readable(payload []byte) string {
@@ -54,19 +45,6 @@ func readable(payload []byte) string {
 
 // cursor is a place in a list as one value: the parameter after of the next page.
 func cursor(parts ...string) string { return url.Values{"at": parts}.Encode() }
-
-// aSecond is a rate; none is left empty.
-func aSecond(rate float64) cell {
-	switch {
-	case rate == 0:
-		return cell{Number: true}
-	case rate < 0.1:
-		return cell{Number: true, Text: "< 0.1", order: rate}
-	case rate < 10:
-		return cell{Number: true, Text: strconv.FormatFloat(rate, 'f', 1, 64), order: rate}
-	}
-	return count(int64(rate + 0.5))
-}
 
 func number64(n int64) string { return strconv.FormatInt(n, 10) }
 

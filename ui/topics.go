@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/activity"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/inspect"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -81,9 +83,9 @@ func (v *visit) queueTable(s *store, all []*subject) *table {
 
 // pausable adds what pauses or resumes each of a table's subjects, and by whom it is paused and why.
 func pausable(s *store, t *table, all []*subject) *table {
-	t.Head = append(t.Head, "")
+	t.Columns = append(t.Columns, column{})
 	for i, one := range all {
-		act := cell{Actions: []action{pauseActions(s, one)}}
+		act := cell{Actions: pauses(s, one)}
 		if one.pause != nil {
 			act.Text = strings.TrimSpace("by " + one.pause.Actor + " " + one.pause.Reason)
 		}
@@ -110,12 +112,20 @@ func known(a *inspect.Activity) float64 {
 	return float64(len(all)-unknown) * a.Step.Minutes()
 }
 
-// aMinute is a number of messages as a rate; empty where nobody counted.
+// aMinute is a number of messages as a rate; unknown where nobody counted, and left empty where there were none.
 func aMinute(n int64, minutes float64) cell {
-	if minutes <= 0 {
+	c := cell{Number: true, order: float64(n) / minutes}
+	switch rate := c.order; {
+	case minutes <= 0:
 		return cell{Number: true, Text: "unknown"}
+	case rate >= 10:
+		return count(int64(rate + 0.5))
+	case rate >= 0.1:
+		c.Text = strconv.FormatFloat(rate, 'f', 1, 64)
+	case rate > 0:
+		c.Text = "< 0.1"
 	}
-	return aSecond(float64(n) / minutes)
+	return c
 }
 
 // within is the bound that a share of durations is within; empty where none was measured.
@@ -125,48 +135,32 @@ func within(h *activity.Histogram, share float64) cell {
 		return cell{Number: true}
 	case bound == 0:
 		all := activity.Bounds()
-		return cell{Number: true, Text: "> " + short(all[len(all)-1]), order: math.Inf(1)}
+		return cell{Number: true, Text: "> " + engine.Exact(all[len(all)-1]), order: math.Inf(1)}
 	default:
-		return cell{Number: true, Text: "≤ " + short(bound), order: float64(bound)}
+		return cell{Number: true, Text: "≤ " + engine.Exact(bound), order: float64(bound)}
 	}
 }
 
-// short is a duration without the zeros at its end: 5m, 30s, 200ms.
-func short(d time.Duration) string {
-	text := d.String()
-	for _, zero := range []string{"m0s", "h0m"} {
-		if strings.HasSuffix(text, zero) {
-			text = text[:len(text)-2]
-		}
-	}
-	return text
-}
-
-// pauseActions pause or resume a topic or queue.
-func pauseActions(s *store, one *subject) action {
-	fields := []string{"store", s.key, "kind", string(one.kind), "name", one.name}
-	if one.pause != nil {
-		return action{Do: "resume", Label: "Resume", Fields: fields}
-	}
-	return action{Do: "pause", Label: "Pause", Fields: fields, Inputs: []input{why()}, Confirm: "No more of its messages begin, in all processes, until it is resumed."}
+// pauses is what pauses or resumes a topic or queue.
+func pauses(s *store, one *subject) []action {
+	can := map[bool]string{true: "pause", false: "resume"}[one.pause == nil]
+	return offer(can, "store", s.key, "kind", string(one.kind), "name", one.name)
 }
 
 // subjectPage is about a topic in all queues, or a queue with all its topics.
 func (v *visit) subjectPage(kind admin.Kind, title string) (*screen, error) {
-	known := title
 	sc, err := pictured(func(v *visit, ctx context.Context, s *store, p *picture) ([]block, error) {
-		for _, one := range p.subjects(kind, "") {
-			if one.name == v.query.Get("name") { // what somebody wrote into a link is not shown
-				if v.key == s.key {
-					known = title + " " + one.name
-				}
-				return v.subject(ctx, s, p, one)
-			}
+		one := p.subject(kind, v.query.Get("name"))
+		if one == nil { // what somebody wrote into a link is not shown
+			return []block{{Note: "Nothing is known of it."}}, nil
 		}
-		return []block{{Note: "Nothing is known of it."}}, nil
+		if v.key == s.key {
+			title += " " + one.name
+		}
+		return v.subject(ctx, s, p, one)
 	})(v)
 	if err == nil {
-		sc.Title = known
+		sc.Title = title
 	}
 	return sc, err
 }
@@ -183,9 +177,9 @@ func (v *visit) subject(ctx context.Context, s *store, p *picture, one *subject)
 	}
 	failed, retrying := sum(groups)
 	limit := cmp.Or(one.limit, &admin.Limit{Kind: one.kind, Name: one.name})
-	actions := append([]action{pauseActions(s, one), setLimit(s, limit)}, failedActions(s, &filter, failed, retrying)...)
+	actions := slices.Concat(pauses(s, one), []action{setLimit(s, limit)}, failedActions(s, &filter, failed, retrying))
 	if one.kind == admin.Topic {
-		actions = append(actions, movesTo("store", s.key, "from", one.name))
+		actions = append(actions, offer("retopic", "store", s.key, "from", one.name)...)
 	}
 	all := []block{
 		{Findings: v.remedied(s, p, one.findings), Facts: v.standing(s, p, one), Actions: actions},
@@ -206,15 +200,12 @@ func (v *visit) standing(s *store, p *picture, one *subject) []fact {
 		return link(grouped(one.states[state]), v.hrefIn(s.key, "messages", "status", status, string(one.kind), one.name))
 	}
 	minutes := known(&p.activity)
-	paused, limited := cell{}, ""
+	paused := cell{}
 	if one.pause != nil {
 		paused = cell{State: "paused", Text: "by " + one.pause.Actor + " " + one.pause.Reason, Time: one.pause.Since}
 	}
-	if one.limit != nil {
-		limited = limitWords(one.limit)
-	}
 	return facts(
-		"State", one.state, "Paused", paused, "Limit", limited,
+		"State", one.state, "Paused", paused, "Limit", limitWords(cmp.Or(one.limit, &admin.Limit{})),
 		"Waiting", counted(one.waiting(), one.more), "Oldest", one.oldest, "Running", list("in_flight", "running"), "Scheduled", list("scheduled", "scheduled"), "Retrying", list("retrying", "retrying"), "Failed", list("failed", "failed"),
 		"In /min", aMinute(one.done.enqueued, minutes), "Done /min", aMinute(one.done.Done, minutes), "Failed attempts /min", aMinute(one.done.Retried+one.done.Failed, minutes),
 		"Wait p50", within(&one.done.Waits, 0.5), "Wait p95", within(&one.done.Waits, 0.95), "Took p50", within(&one.done.Takes, 0.5), "Took p95", within(&one.done.Takes, 0.95),
@@ -257,7 +248,9 @@ func (v *visit) remedied(s *store, p *picture, found []health.Finding) []finding
 		case f.Code == "paused" && len(p.pauses) > 0:
 			for j := range p.pauses[:min(len(p.pauses), fewActions)] {
 				h := &p.pauses[j]
-				f.Actions = append(f.Actions, action{Do: "resume", Label: "Resume " + h.Name, Fields: []string{"store", s.key, "kind", string(h.Kind), "name", h.Name}})
+				resume := offer("resume", "store", s.key, "kind", string(h.Kind), "name", h.Name)
+				resume[0].Label += " " + h.Name
+				f.Actions = append(f.Actions, resume...)
 			}
 		case f.Code == "failed":
 			n, _ := f.Facts.Get("count").(int64)
@@ -277,15 +270,11 @@ func (v *visit) remedied(s *store, p *picture, found []health.Finding) []finding
 
 // limited is the page about what a limit holds for: of a pattern the list of what it may match.
 func (v *visit) limited(s *store, l *admin.Limit) string {
-	path := map[admin.Kind]string{admin.Topic: "topic", admin.Queue: "queue"}[l.Kind]
-	if path == "" {
-		return v.hrefIn(s.key, "topics", "name", strings.TrimRight(l.Name, "*"))
+	if l.Kind == admin.Topic || l.Kind == admin.Queue {
+		return v.hrefIn(s.key, string(l.Kind), "name", l.Name)
 	}
-	return v.hrefIn(s.key, path, "name", l.Name)
+	return v.hrefIn(s.key, "topics", "name", strings.TrimRight(l.Name, "*"))
 }
-
-// fewActions is how many pauses a finding offers to end.
-const fewActions = 3
 
 // setLimit limits a topic or queue, or changes its limit. What l does not name are inputs.
 func setLimit(s *store, l *admin.Limit, subject ...input) action {
@@ -308,7 +297,7 @@ func limitTable(s *store, limits []admin.Limit) *table {
 	return tableOf("Nothing is limited.", []string{"Of", "Name", "Limit", "Claimed", "Waiting", "Oldest", "Since", "By", ""}, limits, func(l *admin.Limit) []cell {
 		return []cell{
 			words(string(l.Kind)), words(l.Name), words(limitWords(l)), count(l.Claimed), count(l.Waiting), age(l.Oldest), at(l.Since), words(strings.TrimSpace(l.Actor + " " + l.Reason)),
-			{Actions: []action{setLimit(s, l), {Do: "unlimit", Label: "Remove", Fields: []string{"store", s.key, "kind", string(l.Kind), "name", l.Name}, Inputs: []input{why()}, Confirm: "What waits for it is claimed as anything else."}}},
+			{Actions: append([]action{setLimit(s, l)}, offer("unlimit", "store", s.key, "kind", string(l.Kind), "name", l.Name)...)},
 		}
 	})
 }
@@ -330,7 +319,7 @@ func limitWords(l *admin.Limit) string {
 		parts = append(parts, grouped(int64(l.Concurrency))+" at once")
 	}
 	if l.Rate > 0 {
-		parts = append(parts, grouped(int64(l.Rate))+" in "+short(l.Period))
+		parts = append(parts, grouped(int64(l.Rate))+" in "+engine.Exact(l.Period))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -82,6 +82,9 @@ func Span(d time.Duration) string {
 	return fmt.Sprintf("%dd", d/day)
 }
 
+// Exact returns a duration as Go writes it, without the zeros at its end: 5m, 30s, 200ms.
+func Exact(d time.Duration) string { return strings.NewReplacer("h0m0s", "h", "m0s", "m").Replace(d.String()) }
+
 func units(d, large time.Duration, unit string, small time.Duration, smallUnit string) string {
 	text := fmt.Sprintf("%d%s", d/large, unit)
 	if rest := d % large / small; rest > 0 {
