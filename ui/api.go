@@ -35,10 +35,7 @@ type resource struct {
 }
 
 func (r *resource) method() string {
-	if r.change {
-		return http.MethodPost
-	}
-	return http.MethodGet
+	return map[bool]string{false: http.MethodGet, true: http.MethodPost}[r.change]
 }
 
 type list struct {
@@ -173,7 +170,10 @@ func (s *server) api(w http.ResponseWriter, r *http.Request, one resource) {
 		}
 		v.Request = r.WithContext(admin.WithReason(admin.WithActor(r.Context(), v.access.Name), v.query.Get("reason")))
 	}
-	st, err := s.source.chosen(v)
+	st, err := s.source.open(v.Context(), v.key)
+	if s.source.fleet != nil && v.key == "" {
+		err = engine.Invalid("store", "none is named; they are at stores")
+	}
 	var result any
 	if err == nil {
 		result, err = one.get(v, st)
@@ -187,14 +187,6 @@ func (s *server) api(w http.ResponseWriter, r *http.Request, one resource) {
 		result = list{Items: result}
 	}
 	reply(w, http.StatusOK, result)
-}
-
-// chosen is the store of a request to the API: of a fleet it has to be named.
-func (s *Source) chosen(v *visit) (*store, error) {
-	if s.fleet != nil && v.key == "" {
-		return nil, engine.Invalid("store", "none is named; they are at stores")
-	}
-	return s.open(v.Context(), v.key)
 }
 
 func reply(w http.ResponseWriter, status int, body any) {

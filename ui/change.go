@@ -42,7 +42,9 @@ func changes() map[string]change {
 		"discard": toFailed(func(a *act, f outbox.FailedFilter) (acts.Bulk, error) {
 			return a.Outbox.Operator(access.Key{}).Discard(a, f)
 		}),
-		"undiscard": undiscard, "stop-bulk": byID(uuid.Parse, stopBulk), "retopic": retopic,
+		"undiscard":  undiscard,
+		"stop-bulk":  byID(uuid.Parse, stopBulk),
+		"retopic":    retopic,
 		"cancel":     cancelMessage,
 		"reschedule": rescheduleMessage,
 		"pause": func(a *act) (string, error) {

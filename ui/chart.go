@@ -13,6 +13,17 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
+const (
+	lineWidth   = 600
+	lineHeight  = 120
+	ticks       = 4
+	sparkSteps  = 30
+	sparkWidth  = 3
+	sparkHeight = 20
+	narrower    = 6 // times as short is the window that a click leads to
+	minWindow   = 10 * time.Minute
+)
+
 // chart is bars side by side, drawn by the server: a bar is one wide, and as high as its value. The page stretches them.
 type chart struct {
 	Label  string
@@ -88,12 +99,6 @@ type mark struct {
 	X    float64
 }
 
-const (
-	lineWidth  = 600
-	lineHeight = 120
-	ticks      = 4
-)
-
 // drawn draws what was done, without links.
 func drawn(a *inspect.Activity, done *sums, marks []mark) *timeline {
 	n := len(done.steps)
@@ -161,12 +166,6 @@ func nice(most float64) float64 {
 
 // spark is a chart as small as a word.
 type spark struct{ Done, Bad, Label string }
-
-const (
-	sparkSteps  = 30
-	sparkWidth  = 3
-	sparkHeight = 20
-)
 
 func sparkOf(done *sums) *spark {
 	if len(done.steps) == 0 {
@@ -242,9 +241,9 @@ func (v *visit) timeline(p *picture, done *sums, marks []mark) *timeline {
 	at := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 	c.Earlier = v.here("since", w.since.String(), "until", at(until.Add(-w.since)))
 	if !w.until.IsZero() {
-		c.Later = v.here("since", w.since.String(), "until", at(until.Add(w.since)))
-		if until.Add(w.since).After(v.now) {
-			c.Later = v.here("since", w.since.String(), "until", "")
+		c.Later = v.here("since", w.since.String(), "until", "")
+		if later := until.Add(w.since); !later.After(v.now) {
+			c.Later = v.here("since", w.since.String(), "until", at(later))
 		}
 	}
 	narrow := (w.since / narrower).Truncate(time.Minute)
@@ -256,8 +255,3 @@ func (v *visit) timeline(p *picture, done *sums, marks []mark) *timeline {
 	}
 	return c
 }
-
-const (
-	narrower  = 6 // times as short is the window that a click leads to
-	minWindow = 10 * time.Minute
-)

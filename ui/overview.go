@@ -174,7 +174,15 @@ func stores(v *visit) (*screen, error) {
 		return cmp.Or(cmp.Compare(order[a.State], order[b.State]), cmp.Compare(a.Key, b.Key))
 	})
 	from, to, more := v.part(&store{}, len(all), "stores")
-	rows := v.askStores(all[from:to])
+	rows := make([]storeRow, to-from)
+	sideBySide(len(rows), func(i int) {
+		r := &rows[i]
+		r.Store = all[from+i]
+		r.picture, r.err = askOne(v, r.Key, func(ctx context.Context, s *store) (picture, error) {
+			p, err := v.picture(ctx, s, window{since: time.Hour})
+			return *p, err
+		})
+	})
 	slices.SortStableFunc(rows, func(a, b storeRow) int {
 		return cmp.Or(cmp.Compare(b.level(), a.level()), cmp.Compare(oldestOf(&b.backlog), oldestOf(&a.backlog)), cmp.Compare(a.Key, b.Key))
 	})
@@ -183,22 +191,6 @@ func stores(v *visit) (*screen, error) {
 		v.sorted(t)
 	}
 	return &screen{Title: "Stores", Blocks: []block{{Verdict: fleetVerdict(rows, len(all))}, {Table: t}}}, nil
-}
-
-// askStores asks stores, some side by side.
-func (v *visit) askStores(of []fleetstate.Store) []storeRow {
-	rows := make([]storeRow, len(of))
-	sideBySide(len(of), func(i int) {
-		r := &rows[i]
-		r.Store = of[i]
-		p, err := askOne(v, r.Key, func(ctx context.Context, s *store) (*picture, error) {
-			return v.picture(ctx, s, window{since: time.Hour})
-		})
-		if r.err = err; p != nil {
-			r.picture = *p
-		}
-	})
-	return rows
 }
 
 func oldestOf(b *inspect.Backlog) (oldest time.Duration) {

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/lease"
@@ -324,3 +326,124 @@ func (v *visit) problem(err error) string {
 	}
 	return said(err)
 }
+
+// everything is the limit of a change that is meant for all that its filter selects.
+const everything = "all"
+
+// params reads a form, or the query of an address. Its error is what is wrong first: it has to be looked at before
+// anything is done with what was read.
+type params struct {
+	url.Values
+	err error
+}
+
+func (v *visit) params() *params { return &params{Values: v.query} }
+
+func (f *params) wrong(name, format string, args ...any) {
+	f.err = cmp.Or(f.err, engine.Invalid(name, format, args...))
+}
+
+// single returns a value that may be given once.
+func (f *params) single(name string) string {
+	if len(f.Values[name]) > 1 {
+		f.wrong(name, "given twice")
+	}
+	return f.Get(name)
+}
+
+// whole reads a whole number; 0 if it is not given.
+func (f *params) whole(name string) int {
+	n, err := strconv.Atoi(cmp.Or(f.single(name), "0"))
+	if err != nil {
+		f.wrong(name, "no whole number")
+	}
+	return n
+}
+
+// number reads a whole number that is at least 1; 0 if it is not given.
+func (f *params) number(name string) int {
+	n := f.whole(name)
+	if n < 1 && f.Get(name) != "" {
+		f.wrong(name, "no whole number of at least 1")
+	}
+	return n
+}
+
+// limit reads how many a change is for at most; 0 is all of them, which has to be asked for.
+func (f *params) limit() int {
+	switch f.single("limit") {
+	case "":
+		f.wrong("limit", "missing: how many at most, or %q", everything)
+	case everything:
+		return 0
+	}
+	return f.number("limit")
+}
+
+// required is in place of what a duration is otherwise, if it has to be given.
+const required time.Duration = -1
+
+// duration reads a duration that is not negative; it is otherwise if it is not given.
+func (f *params) duration(name string, otherwise time.Duration) (d time.Duration) {
+	d, err := otherwise, error(nil)
+	if text := f.Get(name); text != "" {
+		d, err = time.ParseDuration(text)
+	}
+	if err != nil || d < 0 {
+		f.wrong(name, "no duration, such as 90s, 10m or 24h")
+	}
+	return d
+}
+
+// due reads the time after a duration from now.
+func (f *params) due() time.Time { return time.Now().Add(f.duration("in", required)) }
+
+// place reads the two parts of the cursor of a page; none if it is not given.
+func (f *params) place() []string {
+	q, err := url.ParseQuery(f.Get("after"))
+	parts := q["at"]
+	if f.Get("after") != "" && (err != nil || len(parts) != 2) {
+		f.wrong("after", "none of a list's")
+		return nil
+	}
+	return parts
+}
+
+// oneOf reads a word that is one of those that a filter offers, or none.
+func oneOf[S ~string](f *params, name string, options []string) S {
+	word := f.Get(name)
+	if word != "" && !slices.Contains(options, word) {
+		f.wrong(name, "not one of %q", options)
+	}
+	return S(word)
+}
+
+// idOf reads an id, or none.
+func idOf[ID any](f *params, name string, parse func(string) (ID, error)) (id ID) {
+	if text := f.Get(name); text != "" {
+		var err error
+		id, err = parsed(parse, text)
+		f.err = cmp.Or(f.err, err)
+	}
+	return id
+}
+
+// parsed reads an id; one that is none is the caller's mistake.
+func parsed[ID any](parse func(string) (ID, error), text string) (ID, error) {
+	id, err := parse(text)
+	if err != nil {
+		err = engine.Invalid("id", "none of pawl's")
+	}
+	return id, err
+}
+
+// names are words of a type as they are written.
+func names[S ~string](words ...S) (all []string) {
+	for _, word := range words {
+		all = append(all, string(word))
+	}
+	return all
+}
+
+// alike reports whether a value is what a filter names, if it names any.
+func alike[T comparable](filter, value T) bool { return filter == *new(T) || filter == value }

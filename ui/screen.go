@@ -67,13 +67,11 @@ type finding struct {
 }
 
 // Evidence is what a finding rests on, but for what its summary lists.
-func (f *finding) Evidence() (all health.Facts) {
-	for _, one := range f.Facts {
-		if _, listed := one.Value.(map[string]string); !listed {
-			all = append(all, one)
-		}
-	}
-	return all
+func (f *finding) Evidence() health.Facts {
+	return slices.DeleteFunc(slices.Clone(f.Facts), func(one health.Fact) bool {
+		_, listed := one.Value.(map[string]string)
+		return listed
+	})
 }
 
 var instant = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z`)
@@ -107,9 +105,7 @@ type table struct {
 	Select       *selection
 	Dense        bool   // its rows are low: many fit on a screen
 	All, AllHref string // what leads to all rows, of a table that has the first ones
-
-	// Short says of what the rows are if not all was read that the page is about: More reads on.
-	Short string
+	Short        string // of what the rows are, if not all was read that the page is about: More reads on
 }
 
 // tableOf is a table that has a row of each item of a list.

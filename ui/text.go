@@ -2,17 +2,22 @@ package ui
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
-	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/acts"
+	"github.com/bravellian/pawl/internal/inspect"
+	"github.com/bravellian/pawl/internal/view"
+	"github.com/bravellian/pawl/job"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/timer"
 )
 
 // firstLine is the beginning of a text.
@@ -47,127 +52,6 @@ func readable(payload []byte) string {
 func cursor(parts ...string) string { return url.Values{"at": parts}.Encode() }
 
 func number64(n int64) string { return strconv.FormatInt(n, 10) }
-
-// everything is the limit of a change that is meant for all that its filter selects.
-const everything = "all"
-
-// params reads a form, or the query of an address. Its error is what is wrong first: it has to be looked at before
-// anything is done with what was read.
-type params struct {
-	url.Values
-	err error
-}
-
-func (v *visit) params() *params { return &params{Values: v.query} }
-
-func (f *params) wrong(name, format string, args ...any) {
-	f.err = cmp.Or(f.err, engine.Invalid(name, format, args...))
-}
-
-// single returns a value that may be given once.
-func (f *params) single(name string) string {
-	if len(f.Values[name]) > 1 {
-		f.wrong(name, "given twice")
-	}
-	return f.Get(name)
-}
-
-// whole reads a whole number; 0 if it is not given.
-func (f *params) whole(name string) int {
-	n, err := strconv.Atoi(cmp.Or(f.single(name), "0"))
-	if err != nil {
-		f.wrong(name, "no whole number")
-	}
-	return n
-}
-
-// number reads a whole number that is at least 1; 0 if it is not given.
-func (f *params) number(name string) int {
-	n := f.whole(name)
-	if n < 1 && f.Get(name) != "" {
-		f.wrong(name, "no whole number of at least 1")
-	}
-	return n
-}
-
-// limit reads how many a change is for at most; 0 is all of them, which has to be asked for.
-func (f *params) limit() int {
-	switch f.single("limit") {
-	case "":
-		f.wrong("limit", "missing: how many at most, or %q", everything)
-	case everything:
-		return 0
-	}
-	return f.number("limit")
-}
-
-// required is in place of what a duration is otherwise, if it has to be given.
-const required time.Duration = -1
-
-// duration reads a duration that is not negative; it is otherwise if it is not given.
-func (f *params) duration(name string, otherwise time.Duration) (d time.Duration) {
-	d, err := otherwise, error(nil)
-	if text := f.Get(name); text != "" {
-		d, err = time.ParseDuration(text)
-	}
-	if err != nil || d < 0 {
-		f.wrong(name, "no duration, such as 90s, 10m or 24h")
-	}
-	return d
-}
-
-// due reads the time after a duration from now.
-func (f *params) due() time.Time { return time.Now().Add(f.duration("in", required)) }
-
-// place reads the two parts of the cursor of a page; none if it is not given.
-func (f *params) place() []string {
-	q, err := url.ParseQuery(f.Get("after"))
-	parts := q["at"]
-	if f.Get("after") != "" && (err != nil || len(parts) != 2) {
-		f.wrong("after", "none of a list's")
-		return nil
-	}
-	return parts
-}
-
-// oneOf reads a word that is one of those that a filter offers, or none.
-func oneOf[S ~string](f *params, name string, options []string) S {
-	word := f.Get(name)
-	if word != "" && !slices.Contains(options, word) {
-		f.wrong(name, "not one of %q", options)
-	}
-	return S(word)
-}
-
-// idOf reads an id, or none.
-func idOf[ID any](f *params, name string, parse func(string) (ID, error)) (id ID) {
-	if text := f.Get(name); text != "" {
-		var err error
-		id, err = parsed(parse, text)
-		f.err = cmp.Or(f.err, err)
-	}
-	return id
-}
-
-// parsed reads an id; one that is none is the caller's mistake.
-func parsed[ID any](parse func(string) (ID, error), text string) (ID, error) {
-	id, err := parse(text)
-	if err != nil {
-		err = engine.Invalid("id", "none of pawl's")
-	}
-	return id, err
-}
-
-// names are words of a type as they are written.
-func names[S ~string](words ...S) (all []string) {
-	for _, word := range words {
-		all = append(all, string(word))
-	}
-	return all
-}
-
-// alike reports whether a value is what a filter names, if it names any.
-func alike[T comparable](filter, value T) bool { return filter == *new(T) || filter == value }
 
 // fold is a value of a JSON text as it is written, behind its key; with its parts if it is an object or array.
 type fold struct {
@@ -236,4 +120,133 @@ func document(body []byte) *text {
 		t.Body = string(body)
 	}
 	return t
+}
+
+// hidden stands for a text that its reader may not read.
+const hidden = "(not shown)"
+
+// readsAll reports whether the visitor reads what programs wrote as they wrote it.
+func (v *visit) readsAll() bool { return v.access.Details && v.s.opts.Redact == nil }
+
+// private is what the visitor reads of a text that a program wrote of a message: a header, a
+// correlation id, an error. The topic is empty where it is not known.
+func (v *visit) private(topic, text string) string {
+	switch {
+	case text == "" || v.readsAll():
+		return text
+	case !v.access.Details:
+		return hidden
+	}
+	return string(v.s.opts.Redact(topic, []byte(text)))
+}
+
+// headers are what the visitor reads of headers. Those of pawl's own are no secret.
+func (v *visit) headers(topic string, headers map[string]string) map[string]string {
+	shown := view.Headers(headers)
+	for name, value := range shown {
+		if name != job.Header && name != "traceparent" && value != view.Masked {
+			shown[name] = v.private(topic, value)
+		}
+	}
+	return shown
+}
+
+func (v *visit) redactMessage(m *outbox.Info) {
+	m.Headers, m.CorrelationID, m.LastError = v.headers(m.Topic, m.Headers), v.private(m.Topic, m.CorrelationID), v.private(m.Topic, m.LastError)
+}
+
+func (v *visit) redactAttempts(topic string, attempts []acts.Attempt) {
+	for i := range attempts {
+		attempts[i].Error = v.private(topic, attempts[i].Error)
+	}
+}
+
+func (v *visit) redactTimer(t *timer.Info) {
+	t.Headers, t.CorrelationID, t.LastError = v.headers(t.Topic, t.Headers), v.private(t.Topic, t.CorrelationID), v.private(t.Topic, t.LastError)
+}
+
+// redactFacts hides errors, which are facts and in summaries: whole, or their first 300 characters.
+func (v *visit) redactFacts(facts health.Facts, summed ...*health.Finding) {
+	about, _ := facts.Get("topic").(string)
+	hide := func(topic, text string) string {
+		shown, begin := v.private(topic, text), []rune(text)
+		begin = begin[:min(len(begin), explainedError)]
+		for _, f := range summed {
+			if text != "" {
+				f.Summary = strings.ReplaceAll(strings.ReplaceAll(f.Summary, text, shown), string(begin), shown)
+			}
+		}
+		return shown
+	}
+	for i := range facts {
+		switch known := facts[i].Value.(type) {
+		case string:
+			when, failure, attempt := strings.Cut(known, ": ")
+			if key := facts[i].Key; key == "error" || key == "last_error" {
+				facts[i].Value = hide(about, known)
+			} else if attempt && strings.HasPrefix(key, "attempt_") {
+				facts[i].Value = when + ": " + v.private(about, failure)
+			}
+		case map[string]string:
+			shown := map[string]string{}
+			for topic, text := range known {
+				shown[topic] = hide(topic, text)
+			}
+			facts[i].Value = shown
+		}
+	}
+}
+
+func (v *visit) redactExplanation(x *admin.Explanation) {
+	summed := []*health.Finding{&x.Finding}
+	for i := range x.Also {
+		summed = append(summed, &x.Also[i])
+	}
+	v.redactFacts(x.Facts, summed...)
+	for _, list := range [][]admin.Explanation{x.Causes, x.AlsoMatches} {
+		for i := range list {
+			v.redactExplanation(&list[i])
+		}
+	}
+}
+
+func (v *visit) redactReport(r health.Report) health.Report {
+	if v.readsAll() {
+		return r
+	}
+	r.Findings = slices.Clone(r.Findings)
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		f.Facts = slices.Clone(f.Facts)
+		v.redactFacts(f.Facts, f)
+	}
+	return r
+}
+
+func (v *visit) redactActivity(a *inspect.Activity) {
+	if v.readsAll() {
+		return
+	}
+	hide := func(topic string, errs map[string]int64) map[string]int64 {
+		shown := map[string]int64{}
+		for text, n := range errs {
+			shown[v.private(topic, text)] += n
+		}
+		return shown
+	}
+	for i := range a.Topics {
+		t := &a.Topics[i]
+		t.Errors = hide(t.Topic, t.Errors)
+		for k := range t.Steps {
+			t.Steps[k].Errors = hide(t.Topic, t.Steps[k].Errors)
+		}
+	}
+}
+
+// searched reads a filter that finds by what only some visitors may read.
+func (v *visit) searched(q *params, name string) string {
+	if q.Get(name) != "" && !v.access.Details {
+		q.wrong(name, "only who may read details finds by it")
+	}
+	return q.Get(name)
 }

@@ -84,12 +84,10 @@ find(".fresh").hidden = !find("#live[hx-get]");
 function fresh() {
   const stale = find("#live[hx-get]") !== null && !document.hidden && Date.now() - refreshed > 15000, label = find(".fresh time");
   label.textContent = clock.format(new Date(refreshed)) + (stale && failure ? ", then " + failure : "");
-  label.title = "brought up to date";
   document.body.classList.toggle("stale", stale);
   localTimes();
 }
-on("htmx:sendError htmx:timeout", () => { failure = "no answer"; });
-on("htmx:responseError", (event) => { failure = "answer " + event.detail.xhr.status; });
+on("htmx:sendError htmx:timeout htmx:responseError", ({ detail: { xhr } }) => { failure = xhr.status ? "answer " + xhr.status : "no answer"; });
 
 // A wide table stays where it was scrolled to.
 let scrolled = [];
