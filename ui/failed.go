@@ -180,13 +180,13 @@ func (v *visit) oneFailure(ctx context.Context, s *store, f *outbox.FailedFilter
 	if err != nil {
 		return nil, err
 	}
-	all, untold := v.story(ctx, s, m)
+	all, unread := v.story(ctx, s, m)
 	opts := outbox.ListOptions{Status: outbox.Failed, Topic: g.Topic, Queue: f.Queue, Error: f.Error, Fingerprint: f.Fingerprint, NoPayload: true}
 	if g.Count == 0 {
 		opts.Status = outbox.Retrying
 	}
 	newest, _, err := s.Outbox.Operator(access.Key{}).ListSome(ctx, opts, pageRead, fewMessages)
-	if err = cmp.Or(untold, err); err != nil {
+	if err = cmp.Or(unread, err); err != nil {
 		return nil, err
 	}
 	for i := range newest {
