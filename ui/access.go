@@ -1,15 +1,14 @@
 package ui
 
 import (
-	"bufio"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -48,12 +47,8 @@ var errNotHere = errors.New("the dashboard serves this machine alone, and nothin
 // this machine's, too: a page from elsewhere may have a name that leads here. What a proxy on this
 // machine sends on may come from anywhere.
 func thisMachine(r *http.Request) (Access, error) {
-	host := r.Host
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
 	from, err := netip.ParseAddrPort(r.RemoteAddr)
-	if forwarded(r) || !loopback(host) || err != nil || !from.Addr().Unmap().IsLoopback() {
+	if forwarded(r) || !loopback((&url.URL{Host: r.Host}).Hostname()) || err != nil || !from.Addr().Unmap().IsLoopback() {
 		return Access{}, errNotHere
 	}
 	return Access{Name: "dashboard", Operator: true, Payloads: true}, nil
@@ -75,20 +70,15 @@ func loopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true
 	}
-	at, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	at, err := netip.ParseAddr(host)
 	return err == nil && at.Unmap().IsLoopback()
 }
 
-// policy allows a page what it is made of and nothing else: no inline script or style, no other
-// origin, no frame.
+// policy allows a page what it is made of and nothing else: no inline script or style, no other origin, no frame.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // guard answers only those who may come in, and sets what a browser has to hold to.
 func (s *server) guard(next http.Handler) http.Handler {
-	authorize := s.opts.Authorize
-	if authorize == nil {
-		authorize = thisMachine
-	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
@@ -98,7 +88,7 @@ func (s *server) guard(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
-		access, err := authorize(r)
+		access, err := s.opts.Authorize(r)
 		if err == nil && access.Name == "" {
 			err = errors.New("nobody")
 		}
@@ -155,23 +145,21 @@ var compare = bcrypt.CompareHashAndPassword
 // looks and sees nothing that programs wrote, ":reader" reads headers, correlation ids and errors as well, and no
 // payloads. Empty lines and those that begin with # are skipped. Passwords travel as they are: put TLS before it.
 func BasicAuth(path string) (*Users, error) {
-	f, err := os.Open(path)
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
 	u := &Users{all: map[string]user{}, hashing: make(chan struct{}, atOnce)}
 	_, _ = rand.Read(u.key[:]) // it cannot fail
-	lines := bufio.NewScanner(f)
-	for n := 1; lines.Scan(); n++ {
-		if err := u.add(strings.TrimSpace(lines.Text())); err != nil {
-			return nil, fmt.Errorf("line %d: %w", n, err)
+	for i, line := range strings.Split(string(text), "\n") {
+		if err := u.add(strings.TrimSpace(line)); err != nil {
+			return nil, fmt.Errorf("line %d: %w", i+1, err)
 		}
 	}
-	if len(u.all) == 0 && lines.Err() == nil {
+	if len(u.all) == 0 {
 		return nil, errors.New("it names nobody")
 	}
-	return u, lines.Err()
+	return u, nil
 }
 
 func (u *Users) add(line string) error {

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -34,10 +35,7 @@ type resource struct {
 }
 
 func (r *resource) method() string {
-	if r.change {
-		return http.MethodPost
-	}
-	return http.MethodGet
+	return map[bool]string{false: http.MethodGet, true: http.MethodPost}[r.change]
 }
 
 type list struct {
@@ -76,9 +74,10 @@ func resources() []resource {
 }
 
 func apiFailures(v *visit, s *store) (any, error) {
-	f, err := v.failedFilter()
-	if err != nil {
-		return nil, err
+	q := v.params()
+	f := v.failedFilter(q)
+	if q.err != nil {
+		return nil, q.err
 	}
 	groups, _, err := v.failures(v.Context(), s, &f, true)
 	return groups, err
@@ -91,13 +90,10 @@ func withoutPayload(t *timer.Info) view.Timer {
 }
 
 func stats(v *visit, s *store) (any, error) {
-	since, err := v.duration("since", 0)
-	if err != nil {
-		return nil, err
-	}
-	a, err := inspect.ReadActivity(v.Context(), s.db(), inspect.ActivityQuery{Since: since, Topic: v.query.Get("topic"), Queue: v.query.Get("queue")})
+	q := v.params()
+	a, err := inspect.ReadActivity(v.Context(), s.db(), inspect.ActivityQuery{Since: q.duration("since", 0), Topic: q.Get("topic"), Queue: q.Get("queue")})
 	v.redactActivity(&a)
-	return a, err
+	return a, cmp.Or(q.err, err)
 }
 
 func apiMessages(v *visit, s *store) (any, error) {
@@ -174,7 +170,10 @@ func (s *server) api(w http.ResponseWriter, r *http.Request, one resource) {
 		}
 		v.Request = r.WithContext(admin.WithReason(admin.WithActor(r.Context(), v.access.Name), v.query.Get("reason")))
 	}
-	st, err := s.source.chosen(v)
+	st, err := s.source.open(v.Context(), v.key)
+	if s.source.fleet != nil && v.key == "" {
+		err = engine.Invalid("store", "none is named; they are at stores")
+	}
 	var result any
 	if err == nil {
 		result, err = one.get(v, st)
@@ -188,14 +187,6 @@ func (s *server) api(w http.ResponseWriter, r *http.Request, one resource) {
 		result = list{Items: result}
 	}
 	reply(w, http.StatusOK, result)
-}
-
-// chosen is the store of a request to the API: of a fleet it has to be named.
-func (s *Source) chosen(v *visit) (*store, error) {
-	if s.fleet != nil && v.key == "" {
-		return nil, engine.Invalid("store", "none is named; they are at stores")
-	}
-	return s.open(v.Context(), v.key)
 }
 
 func reply(w http.ResponseWriter, status int, body any) {

@@ -12,25 +12,144 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/acts"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/outbox"
 )
 
-// change is something that an operator does to a store. It returns in words what became of it.
-type change func(ctx context.Context, s *store, form url.Values) (string, error)
+// act is what an operator does to a store, as a form says.
+type act struct {
+	context.Context
+	*store
+	*params
+	v *visit
+}
+
+// change makes an act. It returns in words what became of it.
+type change func(*act) (string, error)
+
+// changes are what an operator can do, by the names of the actions.
+func changes() map[string]change {
+	return map[string]change{
+		"retry": toFailed(func(a *act, f outbox.FailedFilter) (acts.Bulk, error) {
+			return a.Outbox.Operator(access.Key{}).Redrive(a, f)
+		}),
+		"discard": toFailed(func(a *act, f outbox.FailedFilter) (acts.Bulk, error) {
+			return a.Outbox.Operator(access.Key{}).Discard(a, f)
+		}),
+		"undiscard":  undiscard,
+		"stop-bulk":  byID(uuid.Parse, stopBulk),
+		"retopic":    retopic,
+		"cancel":     cancelMessage,
+		"reschedule": rescheduleMessage,
+		"pause": func(a *act) (string, error) {
+			return became(a.Admin.Pause(a, a.kind(), a.Get("name"), a.Get("reason")))(a.subject(), "paused")
+		},
+		"resume": func(a *act) (string, error) {
+			return became(a.Admin.Resume(a, a.kind(), a.Get("name")))(a.subject(), "resumed")
+		},
+		"limit": limitSubject,
+		"unlimit": func(a *act) (string, error) {
+			return became(a.Admin.RemoveLimit(a, a.kind(), a.Get("name")))(a.subject(), "has no limit any more")
+		},
+		"cancel-join": byID(uuid.Parse, func(a *act, id uuid.UUID) (string, error) { return became(a.Joins.Cancel(a, id))("join", "cancelled") }),
+		"retry-join":  byID(uuid.Parse, retryJoin),
+		"revive": func(a *act) (string, error) {
+			return became(a.Inbox.Revive(a, inbox.Key{Source: a.Get("source"), MessageID: a.Get("id")}))("message", "revived")
+		},
+		"cancel-timer": byID(outbox.ParseMessageID, func(a *act, id outbox.MessageID) (string, error) {
+			return became(a.Timers.Cancel(a, id))("timer", "cancelled")
+		}),
+		"reschedule-timer": byID(outbox.ParseMessageID, rescheduleTimer),
+		"run-job":          runJob,
+		"enable-job":       func(a *act) (string, error) { return "job enabled", a.Jobs.SetEnabled(a, a.Get("name"), true) },
+		"disable-job":      func(a *act) (string, error) { return "job disabled", a.Jobs.SetEnabled(a, a.Get("name"), false) },
+		"put-job":          putJob,
+		"remove-job":       removeJob,
+		"release-lease": func(a *act) (string, error) {
+			return became(a.Leases.ForceRelease(a, a.Get("name")))("lease", "released")
+		},
+		"repair": repair,
+	}
+}
+
+// offer are the actions of these names, about what the fields say.
+func offer(names string, fields ...string) (all []action) {
+	reason, due := []input{why()}, []input{{Name: "in", Label: "Due in", Value: "10m", Hint: "90s, 10m, 24h"}}
+	known := map[string]action{
+		"retry":            {Label: "Redrive"},
+		"discard":          {Label: "Discard", Inputs: reason, Danger: true, Confirm: "What is discarded counts as given up, and cannot be redriven. " + takenBack},
+		"undiscard":        {Label: "Undiscard"},
+		"stop-bulk":        {Label: "Stop", Inputs: reason, Danger: true, Confirm: "What it has not changed yet is left as it is."},
+		"retopic":          {Label: "Move to another topic", Inputs: []input{{Name: "topic", Label: "New topic"}}, Confirm: "They keep their ids, attempts and places in the order of their keys. What a worker holds stays."},
+		"cancel":           {Label: "Cancel", Inputs: reason, Danger: true, Confirm: "What waits and is cancelled is discarded, and no attempt begins."},
+		"reschedule":       {Label: "Change due time", Inputs: due, Confirm: "What waits may be claimed from its due time on."},
+		"pause":            {Label: "Pause", Inputs: reason, Confirm: "No more of its messages begin, in all processes, until it is resumed."},
+		"resume":           {Label: "Resume"},
+		"unlimit":          {Label: "Remove", Inputs: reason, Confirm: "What waits for it is claimed as anything else."},
+		"cancel-join":      {Label: "Cancel", Inputs: reason, Danger: true, Confirm: "Nothing that waits for a cancelled join is sent. Its steps go on."},
+		"retry-join":       {Label: "Retry", Inputs: reason, Confirm: "Failed steps of a join run again, and what waits for it waits for its next end."},
+		"revive":           {Label: "Revive"},
+		"cancel-timer":     {Label: "Cancel", Inputs: reason, Danger: true, Confirm: "It does not fire."},
+		"reschedule-timer": {Label: "Change due time", Inputs: due, Confirm: "It fires then."},
+		"run-job":          {Label: "Run now"},
+		"enable-job":       {Label: "Enable"},
+		"disable-job":      {Label: "Disable", Inputs: reason, Confirm: "What is disabled has no more runs until it is enabled."},
+		"remove-job":       {Label: "Remove", Inputs: reason, Danger: true, Confirm: "What is removed has no more runs, and those that wait are removed. A run that is being worked on goes on, and the history of runs stays for a while."},
+		"new-job":          {Label: "New job", Page: "job/edit"},
+		"edit-job":         {Label: "Edit", Page: "job/edit"},
+		"release-lease":    {Label: "Release by force", Inputs: reason, Danger: true, Confirm: "Somebody else may have it at once. What its holder guards cannot be committed any more; anything else that it does goes on until it notices."},
+		"repair":           {Label: "Repair", Confirm: "All that the doctor can repair in this database is repaired."},
+	}
+	for name := range strings.FieldsSeq(names) {
+		one := known[name]
+		one.Do, one.Fields = name, fields
+		all = append(all, one)
+	}
+	return all
+}
+
+// kind is whether an act is about a topic or a queue.
+func (a *act) kind() admin.Kind { return admin.Kind(a.Get("kind")) }
+
+// subject is the topic or queue that an act is about.
+func (a *act) subject() string { return a.Get("kind") + " " + a.Get("name") }
+
+// became says whether something was changed.
+func became(changed bool, err error) func(thing, done string) (string, error) {
+	return func(thing, done string) (string, error) {
+		if !changed {
+			return "nothing was changed: the " + thing + " is in another state by now", err
+		}
+		return thing + " " + done, err
+	}
+}
+
+// byID is a change of what the id of a form names.
+func byID[ID any](parse func(string) (ID, error), do func(*act, ID) (string, error)) change {
+	return func(a *act) (string, error) {
+		id, err := parsed(parse, a.Get("id"))
+		if err != nil {
+			return "", err
+		}
+		return do(a, id)
+	}
+}
 
 // readOnly is the answer to those who may not change anything.
 const readOnly = "forbidden: your access is read-only"
-
-// maxForm bounds what a form may send: a page of rows with the longest names that there are.
-const maxForm = 1 << 20
 
 // act makes a change and leads back to the page that it was made on. Who made it is in the audit
 // trail and in the log.
 func (s *server) act(w http.ResponseWriter, r *http.Request) {
 	v := s.visit(r)
 	name := r.PathValue("action")
-	do, known := changes(v)[name]
+	do, known := changes()[name]
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	switch err := r.ParseForm(); {
 	case !known:
@@ -45,13 +164,16 @@ func (s *server) act(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v.key = r.PostForm.Get("store")
-	// It may take as long as its sender waits: then workers go on with a bulk act.
-	unbounded(w)
+	// It may take as long as its sender waits: then workers go on with a bulk act. Without a limit of reading as well
+	// a server would end the request's context.
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Time{}) // not every writer has them
+	_ = control.SetWriteDeadline(time.Time{})
 	ctx := admin.WithReason(admin.WithActor(r.Context(), v.access.Name), r.PostForm.Get("reason"))
 	st, err := v.s.source.open(ctx, v.key)
 	did := ""
 	if err == nil {
-		did, err = toSelected(ctx, st, r.PostForm, do)
+		did, err = toSelected(act{ctx, st, &params{Values: r.PostForm}, v}, do)
 	}
 	s.pictures.forget()
 	if err != nil {
@@ -80,14 +202,6 @@ func back(base, path, did string) string {
 	q := at.Query()
 	q.Set("did", did)
 	return base + at.EscapedPath() + "?" + q.Encode()
-}
-
-// unbounded takes the time limits of the server from an answer. Without a limit of reading as well, a
-// server would end the request's context.
-func unbounded(w http.ResponseWriter) {
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Time{}) // not every writer has them
-	_ = control.SetWriteDeadline(time.Time{})
 }
 
 // selection is what is done to the rows of a table that somebody selects.
@@ -132,25 +246,25 @@ func (t *table) selectable(s *store, acts ...action) *table {
 
 // toSelected makes a change to each row that was selected, and says what became of how many; of a form
 // without rows it makes it to what the form names.
-func toSelected(ctx context.Context, s *store, form url.Values, do change) (string, error) {
-	rows := form["row"]
+func toSelected(a act, do change) (string, error) {
+	rows, form := a.Values["row"], a.Values
 	if len(rows) == 0 {
 		if form.Has("selected") {
 			return "", engine.Invalid("row", "none is selected")
 		}
-		return do(ctx, s, form)
+		return do(&a)
 	}
 	var results []string
 	var last error
 	count, failed := map[string]int64{}, 0
 	for _, row := range rows {
-		fields, err := url.ParseQuery(row)
+		named, err := url.ParseQuery(row)
 		if err != nil {
 			return "", engine.Invalid("row", "none of a table's")
 		}
-		one := maps.Clone(form)
-		maps.Copy(one, fields)
-		did, err := do(ctx, s, one)
+		a.params = &params{Values: maps.Clone(form)}
+		maps.Copy(a.Values, named)
+		did, err := do(&a)
 		if err != nil {
 			did, last, failed = said(err), err, failed+1
 		}
@@ -167,16 +281,12 @@ func toSelected(ctx context.Context, s *store, form url.Values, do change) (stri
 	return strings.Join(results, "; "), nil
 }
 
-// maxNotices is how many results of changes are remembered.
-const maxNotices = 1000
-
 // notices are what became of the last changes, by keys that nobody can guess: the page that a change
 // leads back to has the key in its address, so that no link can make a page say what was not done.
 // They are safe for concurrent use.
 type notices struct {
 	mu    sync.Mutex
 	texts map[string]string
-	order []string // of the keys, the oldest first
 }
 
 // add remembers a text and returns its key.
@@ -184,12 +294,7 @@ func (n *notices) add(text string) string {
 	key := rand.Text()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if len(n.order) == maxNotices {
-		delete(n.texts, n.order[0])
-		n.order = n.order[1:]
-	}
-	n.texts[key] = text
-	n.order = append(n.order, key)
+	put(&n.texts, key, text, maxNotices)
 	return key
 }
 

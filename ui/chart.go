@@ -1,178 +1,70 @@
 package ui
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
-	"github.com/bravellian/pawl/internal/access"
-	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/inspect"
-	"github.com/bravellian/pawl/internal/view"
+	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 )
 
-// chart is bars side by side, drawn by the server.
+const (
+	lineWidth   = 600
+	lineHeight  = 120
+	ticks       = 4
+	sparkSteps  = 30
+	sparkWidth  = 3
+	sparkHeight = 20
+	narrower    = 6 // times as short is the window that a click leads to
+	minWindow   = 10 * time.Minute
+)
+
+// chart is bars side by side, drawn by the server: a bar is one wide, and as high as its value. The page stretches them.
 type chart struct {
-	Label         string
-	Width, Height int
-	Bars          []bar
-	Legend        []legend
+	Label  string
+	Most   float64
+	Bars   []bar
+	Legend []legend
 }
 
 // bar is a value of a chart, with a mark below it that says what its color does.
 type bar struct {
-	Class, Title, Mark  string
-	N                   int64
-	X, Y, Width, Height float64
+	Class, Title, Mark string
+	N                  float64
 }
 
 type legend struct{ Class, Text string }
 
-const (
-	chartWidth  = 600
-	chartHeight = 80
-)
-
 func bars(label string, all []bar, legends ...legend) *chart {
-	var most int64 = 1
-	for i := range all {
-		most = max(most, all[i].N)
+	most := 1.0
+	for _, b := range all {
+		most = max(most, b.N)
 	}
-	width := chartWidth / float64(len(all))
 	for i := range all {
-		b := &all[i]
-		b.X, b.Width, b.Height = round(float64(i)*width), round(width*0.9), round(float64(b.N)/float64(most)*chartHeight)
-		if b.N > 0 {
-			b.Height = max(b.Height, 1)
+		if b := &all[i]; b.N > 0 { // so that it can be seen
+			b.N = max(b.N, most/80)
 		}
-		b.Y = chartHeight - b.Height
 	}
-	return &chart{label, chartWidth, chartHeight, all, legends}
+	return &chart{label, most, all, legends}
+}
+
+// look is the color and the sign of what is in a state: a step, a message or a run.
+func look(state string) (class, sign string) {
+	switch state {
+	case string(join.Completed), string(outbox.Done), string(job.Succeeded):
+		return "out", "✓"
+	case string(join.Failed), string(outbox.Discarded), string(outbox.Expired), string(job.Missed):
+		return "bad", "■"
+	}
+	return "plain", "○"
 }
 
 func round(x float64) float64 { return math.Round(x*100) / 100 }
-
-// graph is a join with its steps and waits: each of few steps is a node, of many those of a topic in a state are one.
-type graph struct {
-	Label, State          string
-	Width, Height, Middle int
-	Nodes, Waits          []node
-}
-
-type node struct {
-	Class, Text, Title, Href string
-	Y                        int
-}
-
-const (
-	graphSteps = 1000 // are read for a graph
-	graphNodes = 24   // are drawn
-	graphEach  = 12   // steps are nodes of their own
-	graphWaits = 12   // are drawn
-	nodeHeight = 30
-	nodeText   = 34 // characters
-)
-
-func (v *visit) graph(ctx context.Context, s *store, j *join.Info) (*graph, error) {
-	type kind struct {
-		topic string
-		state join.Status
-		id    outbox.MessageID // of one that is a node of its own
-	}
-	kinds, read := map[kind]int64{}, 0
-	for m, err := range s.Joins.Members(ctx, j.ID, join.MembersOptions{}) {
-		if err != nil {
-			return nil, err
-		}
-		k := kind{topic: m.Topic, state: m.Status}
-		if j.ExpectedSteps <= graphEach {
-			k.id = m.MessageID
-		}
-		if kinds[k] > 0 || len(kinds) < graphNodes {
-			kinds[k]++
-		}
-		if read++; read == graphSteps {
-			break
-		}
-	}
-	g := &graph{Label: progress(j) + " steps", State: string(j.Status)}
-	if read == graphSteps || len(kinds) == graphNodes {
-		g.Label += "; drawn are up to " + grouped(graphNodes) + " kinds among the first " + grouped(int64(read))
-	}
-	for k, n := range kinds {
-		one := drawnAs(string(k.state), grouped(n)+" × "+k.topic)
-		one.Href = v.here("status", string(k.state), "after", "")
-		if j.ExpectedSteps <= graphEach {
-			one.Href = v.hrefIn(s.key, "messages/"+k.id.String())
-		}
-		one.Title = grouped(n) + " " + string(view.MemberState(j, &join.Member{Status: k.state})) + ": " + k.topic
-		g.Nodes = append(g.Nodes, one)
-	}
-	slices.SortFunc(g.Nodes, func(a, b node) int { return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Title, b.Title)) })
-	if err := v.waits(ctx, s, j, g); err != nil {
-		return nil, err
-	}
-	g.Height = max(len(g.Nodes), len(g.Waits), 1) * nodeHeight
-	for _, side := range [][]node{g.Nodes, g.Waits} {
-		for i := range side {
-			side[i].Y = (g.Height-len(side)*nodeHeight)/2 + i*nodeHeight + nodeHeight/2
-		}
-	}
-	g.Middle = g.Height / 2
-	return g, nil
-}
-
-// waits adds what the end of a join wakes, with the state of each.
-func (v *visit) waits(ctx context.Context, s *store, j *join.Info, g *graph) error {
-	g.Width = 600
-	all, err := engine.Query(ctx, s.db(), op.ExplainWaits{Join: j.ID, Most: graphWaits})
-	for i := range all {
-		m, unread := s.Outbox.Get(ctx, outbox.Position(all[i].ID))
-		if errors.Is(unread, outbox.ErrNotFound) {
-			continue
-		} else if unread != nil {
-			return unread
-		}
-		sends := "nothing"
-		switch complete, fail := join.Sends(access.Key{}, m.Payload); {
-		case complete != "" && fail != "":
-			sends = complete + ", or " + fail + " if it fails"
-		case fail != "":
-			sends = fail + " if it fails"
-		case complete != "":
-			sends = complete
-		}
-		status := view.MessageStatus(m)
-		one := drawnAs(string(status), "sends "+sends)
-		one.Title, one.Href = "wait, "+string(status)+": sends "+sends, v.hrefIn(s.key, "messages/"+m.ID.String())
-		g.Waits, g.Width = append(g.Waits, one), 960
-	}
-	return err
-}
-
-// drawnAs is a node by the state of what it stands for, of a step or a message.
-func drawnAs(state, text string) node {
-	n := node{Class: "plain", Text: "○ " + text}
-	switch state {
-	case string(join.Completed), string(outbox.Done):
-		n.Class, n.Text = "out", "✓ "+text
-	case string(join.Failed), string(outbox.Discarded), string(outbox.Expired):
-		n.Class, n.Text = "bad", "■ "+text
-	}
-	if utf8.RuneCountInString(n.Text) > nodeText {
-		n.Text = string([]rune(n.Text)[:nodeText]) + "…"
-	}
-	return n
-}
 
 // timeline is how many messages a minute came, were done and failed, over time.
 type timeline struct {
@@ -206,12 +98,6 @@ type mark struct {
 	Text string
 	X    float64
 }
-
-const (
-	lineWidth  = 600
-	lineHeight = 120
-	ticks      = 4
-)
 
 // drawn draws what was done, without links.
 func drawn(a *inspect.Activity, done *sums, marks []mark) *timeline {
@@ -281,12 +167,6 @@ func nice(most float64) float64 {
 // spark is a chart as small as a word.
 type spark struct{ Done, Bad, Label string }
 
-const (
-	sparkSteps  = 30
-	sparkWidth  = 3
-	sparkHeight = 20
-)
-
 func sparkOf(done *sums) *spark {
 	if len(done.steps) == 0 {
 		return nil
@@ -316,22 +196,39 @@ type window struct {
 }
 
 func (v *visit) window() (w window, err error) {
-	if w.since, err = v.duration("since", time.Hour); err != nil {
-		return w, err
-	}
+	q := v.params()
+	w.since = q.duration("since", time.Hour)
 	if w.since < time.Minute || w.since > 30*24*time.Hour {
-		return w, engine.Invalid("since", "not within a minute and 720h")
+		q.wrong("since", "not within a minute and 720h")
 	}
-	if text := v.query.Get("until"); text != "" {
+	if text := q.Get("until"); text != "" {
 		if w.until, err = time.Parse(time.RFC3339, text); err != nil {
-			return w, engine.Invalid("until", "no time, such as 2026-03-01T08:00:00Z")
+			q.wrong("until", "no time, such as 2026-03-01T08:00:00Z")
 		}
 	}
-	return w, nil
+	return w, q.err
+}
+
+// pictured is a page with blocks about the picture of each store, in the window that the address names.
+func pictured(show func(*visit, context.Context, *store, *picture) ([]block, error), filter ...input) func(*visit) (*screen, error) {
+	return func(v *visit) (*screen, error) {
+		w, err := v.window()
+		if err != nil {
+			return nil, err
+		}
+		return ofStores(func(v *visit, ctx context.Context, s *store) ([]block, error) {
+			p, err := v.picture(ctx, s, w)
+			if err != nil {
+				return nil, err
+			}
+			return show(v, ctx, s, p)
+		}, filter...)(v)
+	}
 }
 
 // timeline draws what was done in a window, with links that narrow it down or move it.
-func (v *visit) timeline(w *window, a *inspect.Activity, done *sums, marks []mark) *timeline {
+func (v *visit) timeline(p *picture, done *sums, marks []mark) *timeline {
+	w, a := &p.window, &p.activity
 	c := drawn(a, done, marks)
 	for _, hours := range []int64{1, 6, 24, 7 * 24, 30 * 24} {
 		name, since := plural(hours, "hour"), time.Duration(hours)*time.Hour
@@ -344,9 +241,9 @@ func (v *visit) timeline(w *window, a *inspect.Activity, done *sums, marks []mar
 	at := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 	c.Earlier = v.here("since", w.since.String(), "until", at(until.Add(-w.since)))
 	if !w.until.IsZero() {
-		c.Later = v.here("since", w.since.String(), "until", at(until.Add(w.since)))
-		if until.Add(w.since).After(v.now) {
-			c.Later = v.here("since", w.since.String(), "until", "")
+		c.Later = v.here("since", w.since.String(), "until", "")
+		if later := until.Add(w.since); !later.After(v.now) {
+			c.Later = v.here("since", w.since.String(), "until", at(later))
 		}
 	}
 	narrow := (w.since / narrower).Truncate(time.Minute)
@@ -358,8 +255,3 @@ func (v *visit) timeline(w *window, a *inspect.Activity, done *sums, marks []mar
 	}
 	return c
 }
-
-const (
-	narrower  = 6 // times as short is the window that a click leads to
-	minWindow = 10 * time.Minute
-)

@@ -21,7 +21,7 @@ func Routes() (all []string) {
 	for _, r := range resources() {
 		all = append(all, r.method()+" /api/v1/"+r.path)
 	}
-	for name := range maps.Keys(changes(nil)) {
+	for name := range maps.Keys(changes()) {
 		all = append(all, "POST /do/"+name)
 	}
 	return append(all, "GET /api/v1/stores", "GET /api/v1/openapi.json", "GET /assets/pawl.css")

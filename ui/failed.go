@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -24,18 +23,16 @@ import (
 // their last error. Of a group that the address names it shows all that is known. It reads much, and so is
 // kept up to date only while an act is under way.
 func failed(v *visit) (*screen, error) {
-	f, err := v.failedFilter()
-	if err != nil {
-		return nil, err
+	q := v.params()
+	f := v.failedFilter(q)
+	if q.err != nil {
+		return nil, q.err
 	}
-	sc := &screen{Title: "Failed", Filter: v.filter(input{Name: "topic", Label: "Topic"}, input{Name: "queue", Label: "Queue"}, input{Name: "error", Label: "Error contains"}, input{Name: "fingerprint", Label: "Error like"})}
+	sc := &screen{Filter: v.filter(input{Name: "topic", Label: "Topic"}, input{Name: "queue", Label: "Queue"}, input{Name: "error", Label: "Error contains"}, input{Name: "fingerprint", Label: "Error like"})}
 	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
 		groups, more, err := v.failures(ctx, s, &f, true)
-		if err != nil {
-			return nil, err
-		}
-		all, err := v.underWay(ctx, s, &f)
-		if err != nil {
+		all, unread := v.underWay(ctx, s, &f)
+		if err = cmp.Or(err, unread); err != nil {
 			return nil, err
 		}
 		for i := range groups[:min(len(groups), pageSize)] {
@@ -52,17 +49,23 @@ func failed(v *visit) (*screen, error) {
 			return all, nil
 		}
 		one, err := v.oneFailure(ctx, s, &f, &groups[0])
-		return append(all, one...), err
+		if err != nil {
+			one = []block{{Error: v.problem(err)}}
+		}
+		return append(all, one...), nil
 	})
 	sc.Still = !slices.ContainsFunc(sc.Blocks, func(b block) bool { return b.Live })
 	return sc, nil
 }
 
-func (v *visit) failedFilter() (f outbox.FailedFilter, err error) {
-	return filterOf(v.query), cmp.Or(v.searchable("error"), v.searchable("fingerprint"))
+// failedFilter reads what the visitor looks for.
+func (v *visit) failedFilter(q *params) outbox.FailedFilter {
+	v.searched(q, "error")
+	v.searched(q, "fingerprint")
+	return filterOf(q)
 }
 
-func filterOf(q url.Values) outbox.FailedFilter {
+func filterOf(q *params) outbox.FailedFilter {
 	return outbox.FailedFilter{Topic: q.Get("topic"), Queue: q.Get("queue"), Error: q.Get("error"), Fingerprint: q.Get("fingerprint")}
 }
 
@@ -177,16 +180,13 @@ func (v *visit) oneFailure(ctx context.Context, s *store, f *outbox.FailedFilter
 	if err != nil {
 		return nil, err
 	}
-	all, err := v.story(ctx, s, m)
-	if err != nil {
-		return nil, err
-	}
+	all, unread := v.story(ctx, s, m)
 	opts := outbox.ListOptions{Status: outbox.Failed, Topic: g.Topic, Queue: f.Queue, Error: f.Error, Fingerprint: f.Fingerprint, NoPayload: true}
 	if g.Count == 0 {
 		opts.Status = outbox.Retrying
 	}
 	newest, _, err := s.Outbox.Operator(access.Key{}).ListSome(ctx, opts, pageRead, fewMessages)
-	if err != nil {
+	if err = cmp.Or(unread, err); err != nil {
 		return nil, err
 	}
 	for i := range newest {
@@ -201,9 +201,6 @@ func (v *visit) oneFailure(ctx context.Context, s *store, f *outbox.FailedFilter
 	}
 	return all, nil
 }
-
-// fewMessages is how many of a group's messages its page has.
-const fewMessages = 10
 
 // stackBegins is where the stack begins in the text of an error, behind what it says.
 var stackBegins = regexp.MustCompile(`\n(goroutine \d|\s+at |\t| {4}|Traceback )`)
@@ -247,13 +244,13 @@ func actsOnFailed(what string) []action {
 }
 
 // toFailed makes a change to what a form selects: one message, or what has failed in a way.
-func toFailed(do func(context.Context, *store, outbox.FailedFilter) (acts.Bulk, error)) change {
-	return func(ctx context.Context, s *store, form url.Values) (string, error) {
-		f, err := failedOf(ctx, s, form)
+func toFailed(do func(*act, outbox.FailedFilter) (acts.Bulk, error)) change {
+	return func(a *act) (string, error) {
+		f, err := failedOf(a)
 		if err != nil {
 			return "", err
 		}
-		b, err := do(ctx, s, f)
+		b, err := do(a, f)
 		did := began(&b)
 		if b.EndedSteps > 0 {
 			did += "; " + plural(b.EndedSteps, "step") + " of joins that have failed and stay failed: retry the joins"
@@ -262,63 +259,47 @@ func toFailed(do func(context.Context, *store, outbox.FailedFilter) (acts.Bulk, 
 	}
 }
 
-func failedOf(ctx context.Context, s *store, form url.Values) (f outbox.FailedFilter, err error) {
-	if id := form.Get("id"); id != "" {
-		m, err := find(ctx, s, id)
+func failedOf(a *act) (outbox.FailedFilter, error) {
+	if id := a.Get("id"); id != "" {
+		m, err := find(a, a.store, id)
 		if err != nil {
-			return f, err
+			return outbox.FailedFilter{}, err
 		}
 		return outbox.FailedFilter{IDs: []outbox.Position{m.Position}}, nil
 	}
-	f = filterOf(form)
-	if f.Limit, err = limit(form); err == nil {
-		f.Rate, err = number[int](form, "rate")
-	}
-	return f, err
-}
-
-func redrive(ctx context.Context, s *store, f outbox.FailedFilter) (acts.Bulk, error) {
-	return s.Outbox.Operator(access.Key{}).Redrive(ctx, f)
-}
-
-func discard(ctx context.Context, s *store, f outbox.FailedFilter) (acts.Bulk, error) {
-	return s.Outbox.Operator(access.Key{}).Discard(ctx, f)
+	f := filterOf(a.params)
+	f.Limit, f.Rate = a.limit(), a.number("rate")
+	return f, a.err
 }
 
 // takenBack is what else may become of what is discarded.
 const takenBack = "For an hour that can be taken back."
 
-func undiscards(fields ...string) action {
-	return action{Do: "undiscard", Label: "Undiscard", Fields: fields}
-}
-
 // undiscardsAct takes back what an act discarded until a time, as long as that is possible.
-func undiscardsAct(s *store, did string, id uuid.UUID, until time.Time) (all []action) {
-	if did == audit.Discard && time.Since(until) < acts.Undiscardable {
-		all = append(all, undiscards("store", s.key, "act", id.String()))
+func undiscardsAct(s *store, did string, id uuid.UUID, until time.Time) []action {
+	if did != audit.Discard || time.Since(until) >= acts.Undiscardable {
+		return nil
 	}
-	return all
+	return offer("undiscard", "store", s.key, "act", id.String())
 }
 
-func undiscard(ctx context.Context, s *store, form url.Values) (string, error) {
-	if form.Get("act") == "" {
-		return toFailed(func(ctx context.Context, s *store, f outbox.FailedFilter) (acts.Bulk, error) {
-			return s.Outbox.Operator(access.Key{}).Undiscard(ctx, f, uuid.Nil)
-		})(ctx, s, form)
+func undiscard(a *act) (string, error) {
+	id := idOf(a.params, "act", uuid.Parse)
+	switch {
+	case a.err != nil:
+		return "", a.err
+	case id == uuid.Nil:
+		return toFailed(func(a *act, f outbox.FailedFilter) (acts.Bulk, error) {
+			return a.Outbox.Operator(access.Key{}).Undiscard(a, f, uuid.Nil)
+		})(a)
 	}
-	act, err := parsed(uuid.Parse, form.Get("act"))
-	if err != nil {
-		return "", err
-	}
-	b, err := s.Outbox.Operator(access.Key{}).Undiscard(ctx, outbox.FailedFilter{}, act)
+	b, err := a.Outbox.Operator(access.Key{}).Undiscard(a, outbox.FailedFilter{}, id)
 	return began(&b), err
 }
 
-func bulkActs(v *visit) (*screen, error) {
-	return &screen{Title: "Bulk acts", Blocks: v.each(func(ctx context.Context, s *store) ([]block, error) {
-		list, err := v.bulks(ctx, s)
-		return []block{{Note: workedOff, Table: v.paged(s, bulkTable(s, list), "acts")}}, err
-	})}, nil
+func (v *visit) bulkActs(ctx context.Context, s *store) ([]block, error) {
+	list, err := v.bulks(ctx, s)
+	return []block{{Note: workedOff, Table: v.paged(s, bulkTable(s, list), "acts")}}, err
 }
 
 const workedOff = "Workers work them off; one that is stored waits for a worker."
@@ -367,7 +348,7 @@ func bulkTable(s *store, list []acts.Bulk) *table {
 	return tableOf("No bulk acts.", []string{"State", "Act", "Done", "", "Left", "A second", "To what", "Who", "Why", "Since", "Last step", "Ended"}, list, func(b *acts.Bulk) []cell {
 		do := undiscardsAct(s, b.Action, b.ID, b.SteppedAt)
 		if !b.Over() {
-			do = []action{{Do: "stop-bulk", Label: "Stop", Danger: true, Fields: []string{"store", s.key, "id", b.ID.String()}, Inputs: []input{why()}, Confirm: "What it has not changed yet is left as it is."}}
+			do = offer("stop-bulk", "store", s.key, "id", b.ID.String())
 		}
 		rate := cell{Number: true}
 		if b.Filter.Rate > 0 {
@@ -391,8 +372,8 @@ func (v *visit) bulk(do func(context.Context, uuid.UUID) (acts.Bulk, error)) (an
 	return b, err
 }
 
-func stopBulk(ctx context.Context, s *store, id uuid.UUID, _ url.Values) (string, error) {
-	b, err := s.Outbox.Operator(access.Key{}).StopBulk(ctx, id)
+func stopBulk(a *act, id uuid.UUID) (string, error) {
+	b, err := a.Outbox.Operator(access.Key{}).StopBulk(a, id)
 	return string(b.Status) + ": " + plural(b.Changed, "message") + " " + changedBy[b.Action], err
 }
 

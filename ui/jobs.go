@@ -19,49 +19,28 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-// stripRuns is how many of a job's last runs are shown as a strip.
-const stripRuns = 20
-
-func jobs(v *visit) (*screen, error) {
-	sc, err := listing(v, "Jobs", nil, v.listJobs, func(s *store, list []job.Info) *table {
-		t := tableOf("No jobs.", []string{"State", "Job", "Schedule", "Zone", "Topic", "Next run", "Last run", "Ended as", ""}, list, func(j *job.Info) []cell {
-			spoken, _, _ := job.Explain(j.Schedule, j.Zone, v.now, 1)
-			return []cell{
-				pick(true, state(view.JobState(j)), "name", j.Name), link(j.Name, v.hrefIn(s.key, "job", "name", j.Name)), words(strings.TrimSpace(j.Schedule + ": " + spoken)), words(j.Zone), words(j.Topic),
-				at(j.NextRun), at(j.LastRunAt), state(string(j.LastRunStatus)), {Actions: jobActions(s, j)},
-			}
-		})
-		return t.selectable(s, actsOnJobs()...)
+func (v *visit) jobs(ctx context.Context, s *store) ([]block, error) {
+	p, err := v.listJobs(ctx, s)
+	t := tableOf("No jobs.", []string{"State", "Job", "Schedule", "Zone", "Topic", "Next run", "Last run", "Ended as", ""}, p.rows, func(j *job.Info) []cell {
+		spoken, _, _ := job.Explain(j.Schedule, j.Zone, v.now, 1)
+		return []cell{
+			pick(true, state(view.JobState(j)), "name", j.Name), link(j.Name, v.hrefIn(s.key, "job", "name", j.Name)), words(strings.TrimSpace(j.Schedule + ": " + spoken)), words(j.Zone), words(j.Topic),
+			at(j.NextRun), at(j.LastRunAt), state(string(j.LastRunStatus)), {Actions: jobActions(s, j, "")},
+		}
 	})
-	for i := range sc.Blocks {
-		b := &sc.Blocks[i]
-		b.Actions = []action{{Page: "job/edit", Label: "New job", Fields: []string{"store", cmp.Or(b.Store, v.key)}}}
-	}
-	return sc, err
+	t.selectable(s, offer("run-job enable-job disable-job remove-job")...)
+	return []block{{Actions: offer("new-job", "store", s.key), Table: lead(v, s, t, p)}}, err
 }
 
 func (v *visit) listJobs(ctx context.Context, s *store) (pageOf[job.Info], error) {
 	after := &job.Info{Job: job.Job{Name: v.query.Get("after")}} // "": from the first one on
-	p, err := sift(s.Jobs.List(ctx, job.ListOptions{After: after}), nil, func(j *job.Info) string { return j.Name })
+	p, err := sift(nil, s.Jobs.List(ctx, job.ListOptions{After: after}), nil, func(j *job.Info) string { return j.Name })
 	return p.each(func(j *job.Info) { j.Headers = v.headers(j.Topic, j.Headers) }), err
 }
 
-// actsOnJobs are what can be done to jobs: to each, to one that is disabled, to one that is enabled, to each.
-func actsOnJobs(fields ...string) []action {
-	return []action{
-		{Do: "run-job", Label: "Run now", Fields: fields},
-		{Do: "enable-job", Label: "Enable", Fields: fields},
-		{Do: "disable-job", Label: "Disable", Fields: fields, Inputs: []input{why()}, Confirm: "What is disabled has no more runs until it is enabled."},
-		{Do: "remove-job", Label: "Remove", Fields: fields, Danger: true, Inputs: []input{why()}, Confirm: "What is removed has no more runs, and those that wait are removed. A run that is being worked on goes on, and the history of runs stays for a while."},
-	}
-}
-
-func jobActions(s *store, j *job.Info) []action {
-	all := actsOnJobs("store", s.key, "name", j.Name)
-	if j.Enabled {
-		all[1] = all[2]
-	}
-	return all[:2]
+func jobActions(s *store, j *job.Info, more string) []action {
+	can := map[bool]string{true: "disable-job ", false: "enable-job "}[j.Enabled]
+	return offer("run-job "+can+more, "store", s.key, "name", j.Name)
 }
 
 func oneJob(v *visit, s *store) (*screen, error) {
@@ -75,9 +54,8 @@ func oneJob(v *visit, s *store) (*screen, error) {
 		return nil, err
 	}
 	times, _ := v.nextTimes(j.Schedule, j.Zone)
-	fields := []string{"store", s.key, "name", j.Name}
 	return &screen{Title: "Job " + j.Name, Blocks: []block{
-		{Findings: explained(found), Actions: append(jobActions(s, j), action{Page: "job/edit", Label: "Edit", Fields: fields}, actsOnJobs(fields...)[3])},
+		{Findings: explained(found), Actions: jobActions(s, j, "edit-job remove-job")},
 		{Heading: "What it is", Facts: facts("State", state(view.JobState(j)), "Schedule", j.Schedule, "Zone", j.Zone, "Topic", j.Topic, "Queue", j.Queue, "Priority", strconv.Itoa(j.Priority),
 			"Misfire", string(j.Misfire), "Misfire limit", j.MisfireLimit, "Overlap", string(j.Overlap), "Spread", j.Spread, "Owner", j.Owner, "Last error", j.LastError, "Cannot be read", j.Unreadable)},
 		times,
@@ -112,16 +90,11 @@ func (v *visit) runs(s *store, name string) ([]job.Run, error) {
 func runStrip(runs []job.Run) *chart {
 	var all []bar
 	for _, r := range slices.Backward(runs[:min(len(runs), stripRuns)]) {
-		one := bar{Class: "plain", Mark: "○", N: 1, Title: string(r.Status) + ", " + r.Scheduled.UTC().Format("2006-01-02 15:04:05Z")} // 1: so that it can be seen
-		switch r.Status {
-		case job.Succeeded:
-			one.Class, one.Mark = "out", "✓"
-		case job.Failed, job.Missed:
-			one.Class, one.Mark = "bad", "■"
-		}
+		one := bar{N: 1, Title: string(r.Status) + ", " + r.Scheduled.UTC().Format("2006-01-02 15:04:05Z")} // 1: so that it can be seen
+		one.Class, one.Mark = look(string(r.Status))
 		if !r.EndedAt.IsZero() && !r.StartedAt.IsZero() {
 			took := r.EndedAt.Sub(r.StartedAt)
-			one.N, one.Title = one.N+took.Milliseconds(), one.Title+", took "+short(took.Round(time.Millisecond))
+			one.N, one.Title = one.N+float64(took.Milliseconds()), one.Title+", took "+engine.Exact(took.Round(time.Millisecond))
 		}
 		all = append(all, one)
 	}
@@ -133,23 +106,13 @@ func runStrip(runs []job.Run) *chart {
 
 func (v *visit) runTable(s *store, runs []job.Run) *table {
 	return tableOf("It has not run yet.", []string{"State", "Scheduled", "Run", "Began", "Ended", "Attempts", "Last error"}, runs, func(r *job.Run) []cell {
-		name := words("")
-		if !r.ID.IsZero() {
-			name = cell{Text: r.ID.String(), Href: v.hrefIn(s.key, "messages/"+r.ID.String()), Mono: true}
-		}
-		return []cell{state(string(r.Status)), at(r.Scheduled), name, at(r.StartedAt), at(r.EndedAt), count(int64(r.Attempts)), words(firstLine(r.LastError))}
+		return []cell{state(string(r.Status)), at(r.Scheduled), v.messageLink(s, r.ID), at(r.StartedAt), at(r.EndedAt), count(int64(r.Attempts)), words(firstLine(r.LastError))}
 	})
 }
 
-func runJob(ctx context.Context, s *store, form url.Values) (string, error) {
-	id, err := s.Jobs.Trigger(ctx, form.Get("name"))
+func runJob(a *act) (string, error) {
+	id, err := a.Jobs.Trigger(a, a.Get("name"))
 	return "run " + id.String() + " enqueued", err
-}
-
-func switchJob(enabled bool, did string) change {
-	return func(ctx context.Context, s *store, form url.Values) (string, error) {
-		return did, s.Jobs.SetEnabled(ctx, form.Get("name"), enabled)
-	}
 }
 
 // unsaved is why a form is shown again, with what was filled in: nothing was changed.
@@ -215,7 +178,7 @@ func unix(text string) string { return strings.NewReplacer("\r\n", "\n", "\r", "
 
 // jobOf is the job that a form says. It has the stored one's payload and headers where they are not filled in, and
 // the errors of Put.
-func (v *visit) jobOf(form url.Values, stored *job.Info) (j job.Job, err error) {
+func (v *visit) jobOf(form *params, stored *job.Info) (j job.Job, err error) {
 	if stored != nil {
 		j = stored.Job
 	}
@@ -226,17 +189,11 @@ func (v *visit) jobOf(form url.Values, stored *job.Info) (j job.Job, err error) 
 		j.Payload = []byte(data)
 	}
 	if headers && form.Has("header") {
-		if j.Headers, err = headersOf(form.Get("header"), j.Headers); err != nil {
-			return j, err
-		}
+		j.Headers = headersOf(form, j.Headers)
 	}
-	for name, n := range map[string]*int{"priority": &j.Priority, "misfire-limit": &j.MisfireLimit} {
-		if *n, err = whole[int](form, name); err != nil {
-			return j, err
-		}
-	}
-	if j.Spread, err = duration("spread", cmp.Or(form.Get("spread"), "0s")); err != nil {
-		return j, err
+	j.Priority, j.MisfireLimit, j.Spread = form.whole("priority"), form.whole("misfire-limit"), form.duration("spread", 0)
+	if form.err != nil {
+		return j, form.err
 	}
 	if err = j.Validate(); err == nil {
 		_, _, err = job.Explain(j.Schedule, j.Zone, v.now, 1) // it may never fire
@@ -245,9 +202,9 @@ func (v *visit) jobOf(form url.Values, stored *job.Info) (j job.Job, err error) 
 }
 
 // headersOf reads lines NAME=VALUE. A value that is masked is the one that is known.
-func headersOf(lines string, known map[string]string) (map[string]string, error) {
+func headersOf(form *params, known map[string]string) map[string]string {
 	headers := map[string]string{}
-	for line := range strings.SplitSeq(unix(lines), "\n") {
+	for line := range strings.SplitSeq(unix(form.Get("header")), "\n") {
 		name, value, is := strings.Cut(line, "=")
 		switch before, had := known[name]; {
 		case had && value == view.Masked:
@@ -255,10 +212,10 @@ func headersOf(lines string, known map[string]string) (map[string]string, error)
 		case is:
 			headers[name] = value
 		case line != "":
-			return nil, engine.Invalid("headers", "not a line NAME=VALUE each")
+			form.wrong("headers", "not a line NAME=VALUE each")
 		}
 	}
-	return headers, nil
+	return headers
 }
 
 // jobForm is the form of a job as it is stored (nil: of a new one), or as it was filled in, with the next times of its
@@ -300,9 +257,9 @@ func (v *visit) jobForm(s *store, stored *job.Info, filled url.Values, wrong err
 }
 
 // putJob stores a job, or shows what its form says.
-func (v *visit) putJob(ctx context.Context, s *store, form url.Values) (string, error) {
-	name, edit, preview := form.Get("name"), form.Has("edit"), form.Has("preview")
-	stored, err := s.Jobs.Get(ctx, name)
+func putJob(a *act) (string, error) {
+	name, edit, preview := a.Get("name"), a.Has("edit"), a.Has("preview")
+	stored, err := a.Jobs.Get(a, name)
 	switch {
 	case edit && err != nil:
 		return "", err
@@ -311,33 +268,33 @@ func (v *visit) putJob(ctx context.Context, s *store, form url.Values) (string, 
 	case missing(err) != nil:
 		err = nil
 	}
-	j, invalid := v.jobOf(form, stored)
+	j, invalid := a.v.jobOf(a.params, stored)
 	if err = cmp.Or(err, invalid); err == nil && !preview {
-		err = storeJob(ctx, s, &j, stored != nil, form.Get("state") != "disabled")
+		err = a.storeJob(&j, stored != nil, a.Get("state") != "disabled")
 	}
 	if err != nil || preview {
-		return "", &unsaved{cmp.Or(err, errPreview), v.jobForm(s, stored, form, err)}
+		return "", &unsaved{cmp.Or(err, errPreview), a.v.jobForm(a.store, stored, a.Values, err)}
 	}
-	form.Set("back", "job"+queryOf(url.Values{}, "store", s.key, "name", name))
+	a.Set("back", "job"+queryOf(url.Values{}, "store", a.key, "name", name))
 	return "job stored", nil
 }
 
 // storeJob stores a job and enables or disables it. One that is known is disabled before, so that its new schedule
 // makes no run.
-func storeJob(ctx context.Context, s *store, j *job.Job, known, enabled bool) (err error) {
+func (a *act) storeJob(j *job.Job, known, enabled bool) (err error) {
 	if known && !enabled {
-		err = s.Jobs.SetEnabled(ctx, j.Name, false)
+		err = a.Jobs.SetEnabled(a, j.Name, false)
 	}
 	if err == nil {
-		err = s.Jobs.Put(ctx, *j)
+		err = a.Jobs.Put(a, *j)
 	}
 	if err == nil {
-		err = s.Jobs.SetEnabled(ctx, j.Name, enabled)
+		err = a.Jobs.SetEnabled(a, j.Name, enabled)
 	}
 	return err
 }
 
-func removeJob(ctx context.Context, s *store, form url.Values) (string, error) {
-	form.Set("back", "jobs"+queryOf(url.Values{}, "store", s.key))
-	return "job removed", s.Jobs.Delete(ctx, form.Get("name"))
+func removeJob(a *act) (string, error) {
+	a.Set("back", "jobs"+queryOf(url.Values{}, "store", a.key))
+	return "job removed", a.Jobs.Delete(a, a.Get("name"))
 }

@@ -5,46 +5,35 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
+	"slices"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 
+	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 )
 
-func joinStates() []string {
-	return []string{string(join.Pending), string(join.Completed), string(join.Failed), string(join.Cancelled)}
-}
+func joinStates() []string { return append(memberStates(), string(join.Cancelled)) }
 
-func memberStates() []string {
-	return []string{string(join.Pending), string(join.Completed), string(join.Failed)}
-}
+func memberStates() []string { return names(join.Pending, join.Completed, join.Failed) }
 
-func joins(v *visit) (*screen, error) {
-	f := v.filter(input{Name: "status", Label: "State", Options: joinStates()}, input{Name: "group", Label: "Grouping key"})
-	return listing(v, "Joins", f, v.listJoins, v.joinTable)
-}
-
-// listJoins reads the page that the address asks for. Either of its filters has an index, both
-// together have none.
-func (v *visit) listJoins(ctx context.Context, s *store) (p pageOf[join.Info], err error) {
-	status, opts := join.Status(v.query.Get("status")), join.ListOptions{GroupingKey: v.query.Get("group")}
-	if err := oneOf("status", string(status), joinStates()); err != nil {
-		return p, err
-	}
-	if text := v.query.Get("after"); text != "" {
-		opts.After = &join.Info{}
-		if opts.After.ID, err = parsed(uuid.Parse, text); err != nil {
-			return p, err
-		}
+// listJoins reads the page that the address asks for. Either of its filters has an index, both together have none.
+func (v *visit) listJoins(ctx context.Context, s *store) (pageOf[join.Info], error) {
+	q := v.params()
+	status, opts := oneOf[join.Status](q, "status", joinStates()), join.ListOptions{GroupingKey: q.Get("group")}
+	if q.Get("after") != "" {
+		opts.After = &join.Info{ID: idOf(q, "after", uuid.Parse)}
 	}
 	match := func(j *join.Info) bool { return j.Status == status }
 	if status == "" || opts.GroupingKey == "" {
 		opts.Status, match = status, nil
 	}
-	return sift(s.Joins.List(ctx, opts), match, func(j *join.Info) string { return j.ID.String() })
+	return sift(q.err, s.Joins.List(ctx, opts), match, func(j *join.Info) string { return j.ID.String() })
 }
 
 func (v *visit) joinTable(s *store, list []join.Info) *table {
@@ -53,15 +42,7 @@ func (v *visit) joinTable(s *store, list []join.Info) *table {
 			pick(j.Status == join.Pending || j.Status == join.Failed, state(string(j.Status)), "id", j.ID.String()), {Text: j.ID.String(), Href: v.hrefIn(s.key, "joins/"+j.ID.String()), Mono: true}, words(j.GroupingKey), words(progress(j)), at(j.CreatedAt), at(j.Deadline),
 		}
 	})
-	return t.selectable(s, joinActions()...)
-}
-
-// joinActions are what can be done to joins: to one that is pending, and to one that has failed.
-func joinActions(fields ...string) []action {
-	return []action{
-		{Do: "cancel-join", Label: "Cancel", Danger: true, Fields: fields, Inputs: []input{why()}, Confirm: "Nothing that waits for a cancelled join is sent. Its steps go on."},
-		{Do: "retry-join", Label: "Retry", Fields: fields, Inputs: []input{why()}, Confirm: "Failed steps of a join run again, and what waits for it waits for its next end."},
-	}
+	return t.selectable(s, offer("cancel-join retry-join")...)
 }
 
 // progress is how many steps of a join have ended.
@@ -85,17 +66,9 @@ func oneJoin(v *visit, s *store) (*screen, error) {
 	if err = cmp.Or(unknown, unread, err); err != nil {
 		return nil, err
 	}
-	actions := joinActions("store", v.key, "id", id.String())
-	switch j.Status {
-	case join.Pending:
-		actions = actions[:1]
-	case join.Failed:
-		actions = actions[1:]
-	default:
-		actions = nil
-	}
+	can := map[join.Status]string{join.Pending: "cancel-join", join.Failed: "retry-join"}[j.Status]
 	sc := &screen{Title: "Join " + id.String(), Filter: v.filter(input{Name: "status", Label: "Steps that are", Options: memberStates()}), Blocks: []block{
-		{Findings: explained(found), Actions: actions},
+		{Findings: explained(found), Actions: offer(can, "store", v.key, "id", id.String())},
 		{Heading: "What it is", Facts: facts("State", state(string(j.Status)), "Grouping key", j.GroupingKey, "Steps", progress(j), "Created", j.CreatedAt, "Changed", j.UpdatedAt, "Deadline", j.Deadline), Graph: drawn},
 		{Heading: "Steps", Table: lead(v, s, v.memberTable(s, j, members.rows), members)},
 	}}
@@ -113,45 +86,35 @@ func (v *visit) join(s *store) (*join.Info, error) {
 	return s.Joins.Get(v.Context(), id)
 }
 
-func (v *visit) members(s *store, id join.ID) (p pageOf[join.Member], err error) {
-	var after *join.Member
-	if text := v.query.Get("after"); text != "" {
-		after = &join.Member{}
-		if after.MessageID, err = parsed(outbox.ParseMessageID, text); err != nil {
-			return p, err
-		}
+func (v *visit) members(s *store, id join.ID) (pageOf[join.Member], error) {
+	q := v.params()
+	status, opts := oneOf[join.Status](q, "status", memberStates()), join.MembersOptions{}
+	if q.Get("after") != "" {
+		opts.After = &join.Member{MessageID: idOf(q, "after", outbox.ParseMessageID)}
 	}
-	status := join.Status(v.query.Get("status"))
-	if err := oneOf("status", string(status), memberStates()); err != nil {
-		return p, err
-	}
-	match := func(m *join.Member) bool { return status == "" || m.Status == status }
-	return sift(s.Joins.Members(v.Context(), id, join.MembersOptions{After: after}), match, func(m *join.Member) string { return m.MessageID.String() })
+	match := func(m *join.Member) bool { return alike(status, m.Status) }
+	return sift(q.err, s.Joins.Members(v.Context(), id, opts), match, func(m *join.Member) string { return m.MessageID.String() })
 }
 
 func (v *visit) memberTable(s *store, j *join.Info, members []join.Member) *table {
 	return tableOf("No steps.", []string{"State", "Message", "Topic", "Attached", "Result"}, members, func(m *join.Member) []cell {
-		result := words("")
-		if len(m.Result) > 0 {
-			result = words(plural(int64(len(m.Result)), "byte"))
-			if v.access.Payloads && v.s.opts.Redact == nil {
-				if result = (cell{Document: document(m.Result)}); len(m.Result) > maxInRow {
-					result = words(firstLine(readable(m.Result)))
-				}
-			}
+		result, shown := words(plural(int64(len(m.Result)), "byte")), v.access.Payloads && v.s.opts.Redact == nil
+		switch {
+		case len(m.Result) == 0:
+			result = cell{}
+		case shown && len(m.Result) > maxInRow:
+			result = words(firstLine(readable(m.Result)))
+		case shown:
+			result = cell{Document: document(m.Result)}
 		}
 		return []cell{
-			state(string(view.MemberState(j, m))), {Text: m.MessageID.String(), Href: v.hrefIn(s.key, "messages/"+m.MessageID.String()), Mono: true}, words(m.Topic), at(m.CreatedAt), result,
+			state(string(view.MemberState(j, m))), v.messageLink(s, m.MessageID), words(m.Topic), at(m.CreatedAt), result,
 		}
 	})
 }
 
-func cancelJoin(ctx context.Context, s *store, id uuid.UUID, _ url.Values) (string, error) {
-	return became(s.Joins.Cancel(ctx, id))("join", "cancelled")
-}
-
-func retryJoin(ctx context.Context, s *store, id uuid.UUID, _ url.Values) (string, error) {
-	done, err := s.Joins.Redrive(ctx, id)
+func retryJoin(a *act, id uuid.UUID) (string, error) {
+	done, err := a.Joins.Redrive(a, id)
 	if errors.Is(err, join.ErrNotFailed) {
 		return became(false, nil)("join", "")
 	}
@@ -162,12 +125,102 @@ func retryJoin(ctx context.Context, s *store, id uuid.UUID, _ url.Values) (strin
 	return text, err
 }
 
-// became says whether something was changed.
-func became(changed bool, err error) func(thing, done string) (string, error) {
-	return func(thing, done string) (string, error) {
-		if !changed {
-			return "nothing was changed: the " + thing + " is in another state by now", err
+// graph is a join with its steps and waits: each of few steps is a node, of many those of a topic in a state are one.
+type graph struct {
+	Label, State          string
+	Width, Height, Middle int
+	Nodes, Waits          []node
+}
+
+type node struct {
+	Class, Text, Title, Href string
+	Y                        int
+}
+
+const (
+	graphSteps = 1000 // are read for a graph
+	graphNodes = 24   // are drawn
+	graphEach  = 12   // steps are nodes of their own
+	graphWaits = 12   // are drawn
+	nodeHeight = 30
+	nodeText   = 34 // characters
+)
+
+func (v *visit) graph(ctx context.Context, s *store, j *join.Info) (*graph, error) {
+	kinds, read := map[node]int64{}, 0 // their texts are topics, their classes states
+	for m, err := range s.Joins.Members(ctx, j.ID, join.MembersOptions{}) {
+		if err != nil {
+			return nil, err
 		}
-		return thing + " " + done, err
+		kind := node{Text: m.Topic, Class: string(m.Status), Href: v.here("status", string(m.Status), "after", "")}
+		if j.ExpectedSteps <= graphEach {
+			kind.Href = v.hrefIn(s.key, "messages/"+m.MessageID.String())
+		}
+		if kinds[kind] > 0 || len(kinds) < graphNodes {
+			kinds[kind]++
+		}
+		if read++; read == graphSteps {
+			break
+		}
 	}
+	g := &graph{Label: progress(j) + " steps", State: string(j.Status)}
+	if read == graphSteps || len(kinds) == graphNodes {
+		g.Label += "; drawn are up to " + grouped(graphNodes) + " kinds among the first " + grouped(int64(read))
+	}
+	for kind, n := range kinds {
+		one := drawnAs(kind.Class, grouped(n)+" × "+kind.Text)
+		shown := view.MemberState(j, &join.Member{Status: join.Status(kind.Class)})
+		one.Href, one.Title = kind.Href, grouped(n)+" "+string(shown)+": "+kind.Text
+		g.Nodes = append(g.Nodes, one)
+	}
+	slices.SortFunc(g.Nodes, func(a, b node) int { return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Title, b.Title)) })
+	if err := v.waits(ctx, s, j, g); err != nil {
+		return nil, err
+	}
+	g.Height = max(len(g.Nodes), len(g.Waits), 1) * nodeHeight
+	for _, side := range [][]node{g.Nodes, g.Waits} {
+		for i := range side {
+			side[i].Y = (g.Height-len(side)*nodeHeight)/2 + i*nodeHeight + nodeHeight/2
+		}
+	}
+	g.Middle = g.Height / 2
+	return g, nil
+}
+
+// waits adds what the end of a join wakes, with the state of each.
+func (v *visit) waits(ctx context.Context, s *store, j *join.Info, g *graph) error {
+	g.Width = 600
+	all, err := engine.Query(ctx, s.db(), op.ExplainWaits{Join: j.ID, Most: graphWaits})
+	for i := range all {
+		m, unread := s.Outbox.Get(ctx, outbox.Position(all[i].ID))
+		if errors.Is(unread, outbox.ErrNotFound) {
+			continue
+		} else if unread != nil {
+			return unread
+		}
+		sends := "nothing"
+		switch complete, fail := join.Sends(access.Key{}, m.Payload); {
+		case complete != "" && fail != "":
+			sends = complete + ", or " + fail + " if it fails"
+		case fail != "":
+			sends = fail + " if it fails"
+		case complete != "":
+			sends = complete
+		}
+		status := view.MessageStatus(m)
+		one := drawnAs(string(status), "sends "+sends)
+		one.Title, one.Href = "wait, "+string(status)+": sends "+sends, v.hrefIn(s.key, "messages/"+m.ID.String())
+		g.Waits, g.Width = append(g.Waits, one), 960
+	}
+	return err
+}
+
+// drawnAs is a node by the state of what it stands for, of a step or a message.
+func drawnAs(state, text string) node {
+	class, sign := look(state)
+	n := node{Class: class, Text: sign + " " + text}
+	if utf8.RuneCountInString(n.Text) > nodeText {
+		n.Text = string([]rune(n.Text)[:nodeText]) + "…"
+	}
+	return n
 }

@@ -1,9 +1,11 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"net/url"
+	"iter"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,112 +16,160 @@ import (
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/inspect"
+	"github.com/bravellian/pawl/internal/registry"
 	"github.com/bravellian/pawl/lease"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
 )
 
-func inboxStates() []string {
-	return []string{string(inbox.Seen), string(inbox.Processing), string(inbox.Done), string(inbox.Dead)}
+type pageOf[T any] struct {
+	rows []T
+	next string // the parameter after of the next page; "" if this is the last
 }
 
-func inboxes(v *visit) (*screen, error) {
-	f := v.filter(input{Name: "status", Label: "State", Options: inboxStates()}, input{Name: "source", Label: "Source"}, input{Name: "id", Label: "Message id"})
-	return listing(v, "Inbox", f, v.listInbox, inboxTable)
+// each changes all rows of a page.
+func (p pageOf[T]) each(change func(*T)) pageOf[T] {
+	for i := range p.rows {
+		change(&p.rows[i])
+	}
+	return p
 }
 
-// listInbox reads the page that the address asks for, as the visitor may read it.
+// sift reads a list and keeps what matches until a page is full or pageRead rows were read. It is for
+// filters that no index serves: a statement with such a filter would read all rows where few match.
+// match is nil where every row does. With an error of the request nothing is read.
+func sift[T any](err error, rows iter.Seq2[T, error], match func(*T) bool, cursor func(*T) string) (p pageOf[T], _ error) {
+	if err != nil {
+		return p, err
+	}
+	looked := 0
+	for row, err := range rows {
+		if err != nil {
+			return p, err
+		}
+		if match == nil || match(&row) {
+			p.rows = append(p.rows, row)
+		}
+		if looked++; len(p.rows) == pageSize || looked == pageRead {
+			p.next = cursor(&row)
+			break
+		}
+	}
+	return p, nil
+}
+
+// listing shows a list of which each store has a page.
+func listing[T any](read func(*visit, context.Context, *store) (pageOf[T], error), draw func(*visit, *store, []T) *table, filter ...input) func(*visit) (*screen, error) {
+	return ofStores(func(v *visit, ctx context.Context, s *store) ([]block, error) {
+		p, err := read(v, ctx, s)
+		return []block{{Table: lead(v, s, draw(v, s, p.rows), p)}}, err
+	}, filter...)
+}
+
+// filter is a form of what the address may narrow a page down by; nil if that is nothing.
+func (v *visit) filter(fields ...input) *filter {
+	if len(fields) == 0 {
+		return nil
+	}
+	fields = slices.Clone(fields)
+	for i := range fields {
+		f := &fields[i]
+		if f.Value = v.query.Get(f.Name); f.Options != nil {
+			f.Options = append([]string{""}, f.Options...) // any
+		}
+	}
+	return &filter{fields, []string{"store", v.key}}
+}
+
+// only is a list of what was asked for by its id, if it was found.
+func only[T any](one *T, err error) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		if err == nil {
+			yield(*one, nil)
+		} else if missing(err) == nil {
+			yield(*new(T), err)
+		}
+	}
+}
+
+// lead makes a table lead to the next page. One that is short because so much was read says so.
+func lead[T any](v *visit, s *store, t *table, p pageOf[T]) *table {
+	switch {
+	case p.next == "" && v.query.Get("after") == "":
+		return v.sorted(t)
+	case p.next == "":
+		return t
+	}
+	t.More = v.here("store", s.key, "after", p.next)
+	if len(p.rows) < pageSize {
+		t.Short = "Of the " + grouped(pageRead) + " that were read."
+		t.None = "None of those that were read is meant."
+	}
+	return t
+}
+
+// sent is a page as the API sends it.
+func sent[T, V any](p pageOf[T], of func(*T) V) list {
+	views := make([]V, len(p.rows))
+	for i := range p.rows {
+		views[i] = of(&p.rows[i])
+	}
+	return list{Items: views, Next: p.next}
+}
+
+// same sends a row as it is.
+func same[T any](row *T) T { return *row }
+
+func inboxStates() []string { return names(inbox.Seen, inbox.Processing, inbox.Done, inbox.Dead) }
+
+// listInbox reads the page that the address asks for, or one message if its source and id are known.
 func (v *visit) listInbox(ctx context.Context, s *store) (pageOf[inbox.Info], error) {
-	p, err := v.readInbox(ctx, s)
+	q := v.params()
+	status, id, opts := oneOf[inbox.Status](q, "status", inboxStates()), q.Get("id"), inbox.ListOptions{Source: q.Get("source")}
+	if at := q.place(); at != nil {
+		opts.After = &inbox.Info{Key: inbox.Key{Source: at[0], MessageID: at[1]}}
+	}
+	rows := s.Inbox.List(ctx, opts)
+	if id != "" && opts.Source != "" {
+		rows = only(s.Inbox.Get(ctx, opts.Source, id))
+	}
+	match := func(m *inbox.Info) bool { return alike(status, m.Status) && alike(id, m.MessageID) }
+	p, err := sift(q.err, rows, match, func(m *inbox.Info) string { return cursor(m.Source, m.MessageID) })
 	return p.each(func(m *inbox.Info) { m.LastError = v.private("", m.LastError) }), err
 }
 
-// readInbox reads the page that the address asks for, or one message if its source and id are known.
-func (v *visit) readInbox(ctx context.Context, s *store) (pageOf[inbox.Info], error) {
-	q := v.query
-	if q.Get("id") != "" && q.Get("source") != "" {
-		return onePage(s.Inbox.Get(ctx, q.Get("source"), q.Get("id")))
-	}
-	if err := oneOf("status", q.Get("status"), inboxStates()); err != nil {
-		return pageOf[inbox.Info]{}, err
-	}
-	var after *inbox.Info
-	at, err := fromCursor(q.Get("after"))
-	if err != nil {
-		return pageOf[inbox.Info]{}, err
-	}
-	if at != nil {
-		after = &inbox.Info{Key: inbox.Key{Source: at[0], MessageID: at[1]}}
-	}
-	status, id := inbox.Status(q.Get("status")), q.Get("id")
-	match := func(m *inbox.Info) bool {
-		return (status == "" || m.Status == status) && (id == "" || m.MessageID == id)
-	}
-	return sift(s.Inbox.List(ctx, inbox.ListOptions{Source: q.Get("source"), After: after}), match, func(m *inbox.Info) string { return cursor(m.Source, m.MessageID) })
-}
-
-func inboxTable(s *store, list []inbox.Info) *table {
+func (v *visit) inboxTable(s *store, list []inbox.Info) *table {
 	t := tableOf("No messages.", []string{"State", "Source", "Message id", "First seen", "Last seen", "Deliveries", "Attempts", "Last error", ""}, list, func(m *inbox.Info) []cell {
-		first, acts := acted(m.Status == inbox.Dead, state(string(m.Status)), action{Do: "revive", Label: "Revive", Fields: []string{"store", s.key, "source", m.Source, "id", m.MessageID}})
+		first, acts := acted(m.Status == inbox.Dead, state(string(m.Status)), offer("revive", "store", s.key, "source", m.Source, "id", m.MessageID)...)
 		return []cell{first, words(m.Source), mono(m.MessageID), at(m.FirstSeenAt), at(m.LastSeenAt), count(m.Deliveries), count(int64(m.Attempts)), words(firstLine(m.LastError)), acts}
 	})
-	return t.selectable(s, action{Do: "revive", Label: "Revive"})
+	return t.selectable(s, offer("revive")...)
 }
-
-func revive(ctx context.Context, s *store, form url.Values) (string, error) {
-	return became(s.Inbox.Revive(ctx, inbox.Key{Source: form.Get("source"), MessageID: form.Get("id")}))("message", "revived")
-}
-
-// timersDrawn is how many timers are read for the next day's histogram.
-const timersDrawn = 1000
 
 // timers lists timers, and draws those of the next day.
-func timers(v *visit) (*screen, error) {
-	f := v.filter(
-		input{Name: "status", Label: "State", Options: []string{string(timer.Scheduled), string(timer.Claimed), string(timer.Fired), string(timer.Failed), string(timer.Cancelled)}},
-		input{Name: "topic", Label: "Topic"}, input{Name: "key", Label: "Key"}, input{Name: "id", Label: "Timer id"})
-	return &screen{Title: "Timers", Filter: f, Blocks: v.each(func(ctx context.Context, s *store) ([]block, error) {
-		p, err := v.listTimers(ctx, s)
-		if err != nil {
-			return nil, err
-		}
-		day, err := engine.Collect(s.Timers.List(ctx, timer.ListOptions{Status: timer.Scheduled}), timersDrawn)
-		return []block{{Chart: nextDay(day, v.now), Table: lead(v, s, v.timerTable(s, p.rows), p)}}, err
-	})}, nil
+func (v *visit) timers(ctx context.Context, s *store) ([]block, error) {
+	p, err := v.listTimers(ctx, s)
+	day, unread := engine.Collect(s.Timers.List(ctx, timer.ListOptions{Status: timer.Scheduled}), timersDrawn)
+	return []block{{Chart: nextDay(day, v.now), Table: lead(v, s, v.timerTable(s, p.rows), p)}}, cmp.Or(err, unread)
 }
 
-// listTimers reads the page that the address asks for, as the visitor may read it.
-func (v *visit) listTimers(ctx context.Context, s *store) (pageOf[timer.Info], error) {
-	p, err := v.readTimers(ctx, s)
+// listTimers reads the page that the address asks for, or the timer of an id or a key.
+func (v *visit) listTimers(ctx context.Context, s *store) (p pageOf[timer.Info], err error) {
+	q := v.params()
+	topic, opts := q.Get("topic"), timer.ListOptions{Status: timer.Status(q.Get("status"))}
+	id, after := idOf(q, "id", outbox.ParseMessageID), idOf(q, "after", outbox.ParseMessageID)
+	rows := s.Timers.List(ctx, opts)
+	switch {
+	case !id.IsZero():
+		rows = only(s.Timers.Get(ctx, id))
+	case q.Get("key") != "":
+		rows = only(s.Timers.Find(ctx, q.Get("key")))
+	case !after.IsZero():
+		opts.After, err = s.Timers.Get(ctx, after)
+		rows = s.Timers.List(ctx, opts)
+	}
+	p, err = sift(cmp.Or(q.err, err), rows, func(t *timer.Info) bool { return alike(topic, t.Topic) }, func(t *timer.Info) string { return t.ID.String() })
 	return p.each(v.redactTimer), err
-}
-
-// readTimers reads the page that the address asks for, or the timer of an id or a key.
-func (v *visit) readTimers(ctx context.Context, s *store) (p pageOf[timer.Info], err error) {
-	q := v.query
-	if q.Get("id") != "" {
-		id, err := parsed(outbox.ParseMessageID, q.Get("id"))
-		if err != nil {
-			return p, err
-		}
-		return onePage(s.Timers.Get(ctx, id))
-	}
-	if q.Get("key") != "" {
-		return onePage(s.Timers.Find(ctx, q.Get("key")))
-	}
-	var after *timer.Info
-	if q.Get("after") != "" {
-		id, err := parsed(outbox.ParseMessageID, q.Get("after"))
-		if err != nil {
-			return p, err
-		}
-		if after, err = s.Timers.Get(ctx, id); err != nil {
-			return p, err
-		}
-	}
-	topic := q.Get("topic")
-	match := func(t *timer.Info) bool { return topic == "" || t.Topic == topic }
-	return sift(s.Timers.List(ctx, timer.ListOptions{Status: timer.Status(q.Get("status")), After: after}), match, func(t *timer.Info) string { return t.ID.String() })
 }
 
 // nextDay counts timers by the hour in which they are due.
@@ -132,7 +182,7 @@ func nextDay(list []timer.Info, now time.Time) *chart {
 	}
 	for i := range hours {
 		h := &hours[i]
-		h.Class, h.Title = "in", plural(h.N, "timer")+" due from "+now.Add(time.Duration(i)*time.Hour).UTC().Format("15:04Z")
+		h.Class, h.Title = "in", plural(int64(h.N), "timer")+" due from "+now.Add(time.Duration(i)*time.Hour).UTC().Format("15:04Z")
 		if i%6 == 0 {
 			h.Mark = strconv.Itoa(i) + " h"
 		}
@@ -149,90 +199,71 @@ func (v *visit) timerTable(s *store, list []timer.Info) *table {
 		id := one.ID.String()
 		name := mono(id)
 		if one.Status == timer.Fired {
-			name = cell{Text: id, Href: v.hrefIn(s.key, "messages/"+id), Mono: true}
+			name = v.messageLink(s, one.ID)
 		}
-		first, acts := acted(one.Status == timer.Scheduled, state(string(one.Status)), timerActions("store", s.key, "id", id)...)
+		first, acts := acted(one.Status == timer.Scheduled, state(string(one.Status)), offer("reschedule-timer cancel-timer", "store", s.key, "id", id)...)
 		return []cell{first, name, words(one.Key), words(one.Topic), at(one.NextAttemptAt), at(one.EndedAt), words(firstLine(one.LastError)), acts}
 	})
-	return t.selectable(s, timerActions()...)
+	return t.selectable(s, offer("reschedule-timer cancel-timer")...)
 }
 
-// timerActions are what can be done to a timer that is scheduled.
-func timerActions(fields ...string) []action {
-	return []action{
-		{Do: "reschedule-timer", Label: "Change due time", Fields: fields, Inputs: []input{dueField()}, Confirm: "It fires then."},
-		{Do: "cancel-timer", Label: "Cancel", Fields: fields, Inputs: []input{why()}, Confirm: "It does not fire.", Danger: true},
+func rescheduleTimer(a *act, id outbox.MessageID) (string, error) {
+	due := a.due()
+	if a.err != nil {
+		return "", a.err
 	}
+	return became(a.Timers.Reschedule(a, id, due))("timer", "rescheduled")
 }
 
-func cancelTimer(ctx context.Context, s *store, id outbox.MessageID, _ url.Values) (string, error) {
-	return became(s.Timers.Cancel(ctx, id))("timer", "cancelled")
-}
-
-func rescheduleTimer(ctx context.Context, s *store, id outbox.MessageID, form url.Values) (string, error) {
-	due, err := dueIn(form.Get("in"))
-	if err != nil {
-		return "", err
-	}
-	return became(s.Timers.Reschedule(ctx, id, due))("timer", "rescheduled")
-}
-
-func leaseStates() []string {
-	return []string{string(lease.Held), string(lease.Expired), string(lease.Free)}
-}
-
-func leases(v *visit) (*screen, error) {
-	return listing(v, "Leases", v.filter(input{Name: "status", Label: "State", Options: leaseStates()}), v.listLeases, func(s *store, list []lease.Info) *table {
-		release := action{
-			Do: "release-lease", Label: "Release by force", Danger: true, Inputs: []input{why()},
-			Confirm: "Somebody else may have it at once. What its holder guards cannot be committed any more; anything else that it does goes on until it notices.",
-		}
-		t := tableOf("No leases.", []string{"State", "Lease", "Holder", "Until", "Token", "Waiting", "Last granted", ""}, list, func(l *lease.Info) []cell {
-			release.Fields = []string{"store", s.key, "name", l.Name}
-			first, acts := acted(l.Status == lease.Held, state(string(l.Status)), release)
-			return []cell{first, words(l.Name), words(l.Owner), at(l.Until), count(l.Token), count(int64(l.Waiting)), at(l.LastGranted), acts}
-		})
-		return t.selectable(s, release)
-	})
-}
+func leaseStates() []string { return names(lease.Held, lease.Expired, lease.Free) }
 
 func (v *visit) listLeases(ctx context.Context, s *store) (pageOf[lease.Info], error) {
-	if err := oneOf("status", v.query.Get("status"), leaseStates()); err != nil {
-		return pageOf[lease.Info]{}, err
-	}
-	status := lease.Status(v.query.Get("status"))
-	match := func(l *lease.Info) bool { return status == "" || l.Status == status }
-	return sift(s.Leases.List(ctx, lease.ListOptions{After: &lease.Info{Name: v.query.Get("after")}}), match, func(l *lease.Info) string { return l.Name })
+	q := v.params()
+	status := oneOf[lease.Status](q, "status", leaseStates())
+	match := func(l *lease.Info) bool { return alike(status, l.Status) }
+	return sift(q.err, s.Leases.List(ctx, lease.ListOptions{After: &lease.Info{Name: q.Get("after")}}), match, func(l *lease.Info) string { return l.Name })
 }
 
-func releaseLease(ctx context.Context, s *store, form url.Values) (string, error) {
-	return became(s.Leases.ForceRelease(ctx, form.Get("name")))("lease", "released")
+func (v *visit) leaseTable(s *store, list []lease.Info) *table {
+	t := tableOf("No leases.", []string{"State", "Lease", "Holder", "Until", "Token", "Waiting", "Last granted", ""}, list, func(l *lease.Info) []cell {
+		first, acts := acted(l.Status == lease.Held, state(string(l.Status)), offer("release-lease", "store", s.key, "name", l.Name)...)
+		return []cell{first, words(l.Name), words(l.Owner), at(l.Until), count(l.Token), count(int64(l.Waiting)), at(l.LastGranted), acts}
+	})
+	return t.selectable(s, offer("release-lease")...)
 }
 
-func workers(v *visit) (*screen, error) {
-	return &screen{Title: "Workers", Blocks: v.each(func(ctx context.Context, s *store) ([]block, error) {
-		list, err := inspect.ListWorkers(ctx, s.db())
-		return []block{{Table: v.paged(s, workerTable(list), "workers")}}, err
-	})}, nil
+func (v *visit) workers(ctx context.Context, s *store) ([]block, error) {
+	list, err := inspect.ListWorkers(ctx, s.db())
+	return []block{{Table: v.paged(s, workerTable(list), "workers")}}, err
 }
 
 func workerTable(list inspect.Workers) *table {
-	t := &table{Head: []string{"State", "Worker", "Host", "Process", "Busy", "Queues", "Topics", "Heartbeat", "Since", "Version"}, None: "No worker runs: nothing is handled."}
-	for i := range list {
-		w := &list[i]
-		t.Rows = append(t.Rows, []cell{
+	return tableOf("No worker runs: nothing is handled.", []string{"State", "Worker", "Host", "Process", "Busy", "Queues", "Topics", "Heartbeat", "Since", "Version"}, list, func(w *registry.Info) []cell {
+		return []cell{
 			state(map[bool]string{true: "alive", false: "gone"}[w.Alive]), words(w.Name), words(w.Host), {Text: fmt.Sprint(w.PID), Number: true}, {Meter: &meter{min(w.InFlight, w.Concurrency), w.Concurrency}, Text: fmt.Sprintf("%d of %d", w.InFlight, w.Concurrency), Number: true},
 			words(strings.Join(w.Queues, ", ")), words(strings.Join(w.Topics, ", ")), at(w.Heartbeat), at(w.Started), words(w.Version),
-		})
-	}
-	return t
+		}
+	})
 }
 
-func auditTrail(v *visit) (*screen, error) {
-	return listing(v, "Audit", v.filter(input{Name: "actor", Label: "Who"}, input{Name: "action", Label: "What"}), v.listAudit, func(s *store, list []audit.Entry) *table {
-		return tableOf("Nobody changed anything.", []string{"When", "Who", "What", "To what", "How many", "Why", ""}, list, func(e *audit.Entry) []cell {
-			return []cell{at(e.At), words(who(e)), words(e.Action), words(e.Target), count(e.Count), words(e.Reason), {Actions: undiscardsAct(s, e.Action, e.ID, e.At)}}
-		})
+func (v *visit) listAudit(ctx context.Context, s *store) (pageOf[audit.Entry], error) {
+	q := v.params()
+	actor, action, opts := q.Get("actor"), q.Get("action"), audit.Options{}
+	if place := q.place(); place != nil {
+		at, badTime := time.Parse(time.RFC3339Nano, place[0])
+		id, badID := uuid.Parse(place[1])
+		if badTime != nil || badID != nil {
+			q.wrong("after", "none of a list's")
+		}
+		opts.After = &audit.Entry{ID: id, At: at}
+	}
+	match := func(e *audit.Entry) bool { return alike(actor, e.Actor) && alike(action, e.Action) }
+	return sift(q.err, audit.List(ctx, s.db(), opts), match, func(e *audit.Entry) string { return cursor(e.At.Format(time.RFC3339Nano), e.ID.String()) })
+}
+
+func (v *visit) auditTable(s *store, list []audit.Entry) *table {
+	return tableOf("Nobody changed anything.", []string{"When", "Who", "What", "To what", "How many", "Why", ""}, list, func(e *audit.Entry) []cell {
+		return []cell{at(e.At), words(who(e)), words(e.Action), words(e.Target), count(e.Count), words(e.Reason), {Actions: undiscardsAct(s, e.Action, e.ID, e.At)}}
 	})
 }
 
@@ -242,31 +273,4 @@ func who(e *audit.Entry) string {
 		return e.Actor
 	}
 	return e.Actor + " (" + e.Login + ")"
-}
-
-func (v *visit) listAudit(ctx context.Context, s *store) (pageOf[audit.Entry], error) {
-	q := v.query
-	after, err := entryAt(q.Get("after"))
-	if err != nil {
-		return pageOf[audit.Entry]{}, err
-	}
-	actor, action := q.Get("actor"), q.Get("action")
-	match := func(e *audit.Entry) bool {
-		return (actor == "" || e.Actor == actor) && (action == "" || e.Action == action)
-	}
-	return sift(audit.List(ctx, s.db(), audit.Options{After: after}), match, func(e *audit.Entry) string { return cursor(e.At.Format(time.RFC3339Nano), e.ID.String()) })
-}
-
-// entryAt is the entry that the parameter after names; nil if it is not given.
-func entryAt(after string) (*audit.Entry, error) {
-	parts, err := fromCursor(after)
-	if parts == nil {
-		return nil, err
-	}
-	at, badTime := time.Parse(time.RFC3339Nano, parts[0])
-	id, badID := uuid.Parse(parts[1])
-	if badTime != nil || badID != nil {
-		return nil, engine.Invalid("after", "none of a list's")
-	}
-	return &audit.Entry{ID: id, At: at}, nil
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,35 +21,31 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-// statuses are the states by which messages are listed.
-func statuses() []string {
-	return []string{"ready", "scheduled", "retrying", "running", "done", "failed", "discarded", "expired"}
-}
-
 func messages(v *visit) (*screen, error) {
-	f := v.filter(
-		input{Name: "status", Label: "State", Options: statuses()}, input{Name: "topic", Label: "Topic"}, input{Name: "queue", Label: "Queue"}, input{Name: "correlation", Label: "Correlation id"},
-		input{Name: "error", Label: "Error contains"}, input{Name: "fingerprint", Label: "Error like"}, input{Name: "older", Label: "Older than"}, input{Name: "newer", Label: "Newer than"},
-		input{Name: "id", Label: "Message id or position"})
 	opts, err := v.listOptions()
 	if err != nil {
 		return nil, err
 	}
 	opts.NoPayload = true
-	read := func(ctx context.Context, s *store) (pageOf[outbox.Info], error) { return v.listMessages(ctx, s, opts) }
-	return listing(v, "Messages", f, read, func(s *store, list []outbox.Info) *table {
+	read := func(v *visit, ctx context.Context, s *store) (pageOf[outbox.Info], error) {
+		return v.listMessages(ctx, s, opts)
+	}
+	return listing(read, func(v *visit, s *store, list []outbox.Info) *table {
 		t := v.messageTable(s, list)
 		if q := v.query; (opts.Status == outbox.Failed || opts.Status == outbox.Retrying) && q.Get("correlation")+q.Get("older")+q.Get("newer")+q.Get("id") == "" && v.access.Operator {
 			t.All, t.AllHref = "All that match: how many, and what to do with them", v.hrefIn(s.key, "failed", "topic", opts.Topic, "queue", opts.Queue, "error", opts.Error, "fingerprint", opts.Fingerprint)
 		}
 		return t
-	})
+	},
+		input{Name: "status", Label: "State", Options: []string{"ready", "scheduled", "retrying", "running", "done", "failed", "discarded", "expired"}}, input{Name: "topic", Label: "Topic"}, input{Name: "queue", Label: "Queue"}, input{Name: "correlation", Label: "Correlation id"},
+		input{Name: "error", Label: "Error contains"}, input{Name: "fingerprint", Label: "Error like"}, input{Name: "older", Label: "Older than"}, input{Name: "newer", Label: "Newer than"},
+		input{Name: "id", Label: "Message id or position"})(v)
 }
 
 // listMessages reads the page that the address asks for, or a message by its id.
 func (v *visit) listMessages(ctx context.Context, s *store, opts outbox.ListOptions) (p pageOf[outbox.Info], err error) {
 	if id := v.query.Get("id"); id != "" {
-		p, err = onePage(find(ctx, s, id))
+		p, err = sift(nil, only(find(ctx, s, id)), nil, nil)
 	} else {
 		var next outbox.Position
 		if p.rows, next, err = s.Outbox.Operator(access.Key{}).ListSome(ctx, opts, pageRead, pageSize); next != 0 {
@@ -60,24 +55,17 @@ func (v *visit) listMessages(ctx context.Context, s *store, opts outbox.ListOpti
 	return p.each(v.redactMessage), err
 }
 
-func (v *visit) listOptions() (opts outbox.ListOptions, err error) {
-	q := v.query
-	opts = outbox.ListOptions{
-		Status: outbox.Status(q.Get("status")), Topic: q.Get("topic"), Queue: q.Get("queue"), CorrelationID: q.Get("correlation"), Error: q.Get("error"), Fingerprint: q.Get("fingerprint"),
+func (v *visit) listOptions() (outbox.ListOptions, error) {
+	q := v.params()
+	f := v.failedFilter(q)
+	opts := outbox.ListOptions{
+		Status: outbox.Status(q.Get("status")), Topic: f.Topic, Queue: f.Queue, Error: f.Error, Fingerprint: f.Fingerprint, CorrelationID: v.searched(q, "correlation"),
+		OlderThan: q.duration("older", 0), NewerThan: q.duration("newer", 0),
 	}
-	for name, age := range map[string]*time.Duration{"older": &opts.OlderThan, "newer": &opts.NewerThan} {
-		if *age, err = v.duration(name, 0); err != nil {
-			return opts, err
-		}
-	}
-	if err = cmp.Or(v.searchable("correlation"), v.searchable("error"), v.searchable("fingerprint")); err != nil {
-		return opts, err
-	}
-	after, err := number[int64](q, "after")
-	if after > 0 {
+	if after := q.number("after"); after > 0 {
 		opts.After = &outbox.Info{Message: outbox.Message{Position: outbox.Position(after)}}
 	}
-	return opts, err
+	return opts, q.err
 }
 
 func (v *visit) messageTable(s *store, list []outbox.Info) *table {
@@ -88,11 +76,19 @@ func (v *visit) messageTable(s *store, list []outbox.Info) *table {
 		}
 		open := m.Status == outbox.Failed || m.Status == outbox.Ready || m.Status == outbox.Discarded
 		return []cell{
-			pick(open, state(string(view.MessageStatus(m))), "id", m.ID.String()), {Text: m.ID.String(), Href: v.hrefIn(s.key, "messages/"+m.ID.String()), Mono: true}, words(m.Topic), words(m.Queue),
+			pick(open, state(string(view.MessageStatus(m))), "id", m.ID.String()), v.messageLink(s, m.ID), words(m.Topic), words(m.Queue),
 			at(m.CreatedAt), at(when), count(int64(m.RetryCount)), words(firstLine(m.LastError)),
 		}
 	})
-	return t.selectable(s, actsOnMessages()...)
+	return t.selectable(s, offer("retry discard cancel reschedule undiscard retopic")...)
+}
+
+// messageLink leads to a message, if there is one.
+func (v *visit) messageLink(s *store, id outbox.MessageID) cell {
+	if id.IsZero() {
+		return cell{}
+	}
+	return cell{Text: id.String(), Href: v.hrefIn(s.key, "messages/"+id.String()), Mono: true}
 }
 
 // find returns a message by its id or position.
@@ -129,7 +125,7 @@ func message(v *visit, s *store) (*screen, error) {
 		all = append(all, block{Heading: "Joins", Table: v.joinTable(s, froms)})
 	}
 	if len(m.Headers) > 0 {
-		all = append(all, block{Heading: "Headers", Table: headerTable(m.Headers)})
+		all = append(all, block{Heading: "Headers", Table: tableOf("", []string{"Name", "Value"}, slices.Sorted(maps.Keys(m.Headers)), func(name *string) []cell { return []cell{mono(*name), words(m.Headers[*name])} })})
 	}
 	all = append(all, block{Heading: "On the command line", Text: &text{Body: commands(m.ID.String(), acts)}})
 	return &screen{Title: "Message " + m.ID.String(), Blocks: all}, nil
@@ -168,14 +164,7 @@ func (v *visit) messageFacts(s *store, m *outbox.Info, wasTimer bool) []fact {
 	if m.RetryCount > 0 || m.Redrives > 0 {
 		retries = fmt.Sprintf("%s, redriven %s", plural(int64(m.RetryCount), "failed attempt"), plural(int64(m.Redrives), "time"))
 	}
-	run := cell{}
-	if name := m.Headers[job.Header]; name != "" {
-		run = link(name, v.hrefIn(s.key, "job", "name", name))
-	}
-	tm := cell{}
-	if wasTimer {
-		tm = link("it was one", v.hrefIn(s.key, "timers", "id", m.ID.String()))
-	}
+	run, tm := m.Headers[job.Header], map[bool]string{true: "it was one"}[wasTimer]
 	correlation := words(m.CorrelationID)
 	if v.readsAll() {
 		correlation = link(m.CorrelationID, v.hrefIn(s.key, "messages", "correlation", m.CorrelationID))
@@ -184,7 +173,7 @@ func (v *visit) messageFacts(s *store, m *outbox.Info, wasTimer bool) []fact {
 		"State", state(string(view.MessageStatus(m))), "Position", mono(strconv.FormatInt(int64(m.Position), 10)),
 		"Topic", link(m.Topic, v.hrefIn(s.key, "messages", "topic", m.Topic)), "Queue", link(m.Queue, v.hrefIn(s.key, "messages", "queue", m.Queue)), "Priority", strconv.Itoa(m.Priority),
 		"Correlation id", correlation, "Ordering key", m.OrderingKey, "Unique key", m.UniqueKey, "Unique until", m.UniqueUntil,
-		"Due", m.Due, "Expires", m.Expires, "Attempts", retries, "Timer", tm, "Job", run, "Trace", v.trace(m.Headers["traceparent"]), "Cannot be read", m.Unreadable,
+		"Due", m.Due, "Expires", m.Expires, "Attempts", retries, "Timer", link(tm, v.hrefIn(s.key, "timers", "id", m.ID.String())), "Job", link(run, v.hrefIn(s.key, "job", "name", run)), "Trace", v.trace(m.Headers["traceparent"]), "Cannot be read", m.Unreadable,
 	)
 }
 
@@ -199,10 +188,10 @@ func (v *visit) trace(traceparent string) cell {
 
 // timeLine is what happened to a message, in order.
 func timeLine(m *outbox.Info, attempts []acts.Attempt) *table {
-	t := &table{Head: []string{"When", "What", "By", "Error"}}
+	var rows [][]cell
 	row := func(when time.Time, what, by, failure string) {
 		if !when.IsZero() {
-			t.Rows = append(t.Rows, []cell{at(when), words(what), words(by), words(failure)})
+			rows = append(rows, []cell{at(when), words(what), words(by), words(failure)})
 		}
 	}
 	row(m.CreatedAt, "created", "", "")
@@ -217,11 +206,7 @@ func timeLine(m *outbox.Info, attempts []acts.Attempt) *table {
 	default:
 		row(m.ProcessedAt, string(m.Status), m.ProcessedBy, "")
 	}
-	return t
-}
-
-func headerTable(headers map[string]string) *table {
-	return tableOf("", []string{"Name", "Value"}, slices.Sorted(maps.Keys(headers)), func(name *string) []cell { return []cell{mono(*name), words(headers[*name])} })
+	return tableOf("", []string{"When", "What", "By", "Error"}, rows, func(row *[]cell) []cell { return *row })
 }
 
 // payload is a payload, closed until somebody who may opens it.
@@ -248,50 +233,34 @@ func commands(id string, acts []action) string {
 }
 
 func messageActions(v *visit, s *store, m *outbox.Info) ([]action, error) {
-	all := actsOnMessages("store", v.key, "id", m.ID.String())
+	fields := []string{"store", v.key, "id", m.ID.String()}
 	switch {
 	case m.Status == outbox.Failed:
-		return slices.Concat(all[:2], all[5:]), nil
+		return offer("retry discard retopic", fields...), nil
 	case view.MessageStatus(m) == outbox.Retrying:
+		all := offer("retry cancel reschedule retopic", fields...)
 		all[0].Label = "Run now"
-		return slices.Concat(all[:1], all[2:4], all[5:]), nil
+		return all, nil
 	case m.Status == outbox.Ready:
-		return slices.Concat(all[2:4], all[5:]), nil
+		return offer("cancel reschedule retopic", fields...), nil
 	case m.Status == outbox.Discarded:
 		b, err := s.Outbox.Operator(access.Key{}).CountUndiscard(v.Context(), outbox.FailedFilter{IDs: []outbox.Position{m.Position}}, uuid.Nil)
-		return all[4 : 4+b.Changed], err
+		return offer("undiscard", fields...)[:b.Changed], err
 	}
 	return nil, nil
 }
 
-// actsOnMessages are what can be done to messages: two things to failed ones, two to those that wait, one to those
-// that were discarded, and one to those that wait or failed.
-func actsOnMessages(fields ...string) []action {
-	return []action{
-		{Do: "retry", Label: "Redrive", Fields: fields},
-		{Do: "discard", Label: "Discard", Fields: fields, Danger: true, Inputs: []input{why()}, Confirm: "What is discarded counts as given up, and cannot be redriven. " + takenBack},
-		{Do: "cancel", Label: "Cancel", Fields: fields, Danger: true, Inputs: []input{why()}, Confirm: "What waits and is cancelled is discarded, and no attempt begins."},
-		{Do: "reschedule", Label: "Change due time", Fields: fields, Inputs: []input{dueField()}, Confirm: "What waits may be claimed from its due time on."},
-		undiscards(fields...),
-		movesTo(fields...),
-	}
-}
-
-func movesTo(fields ...string) action {
-	return action{Do: "retopic", Label: "Move to another topic", Fields: fields, Inputs: []input{{Name: "topic", Label: "New topic"}}, Confirm: "They keep their ids, attempts and places in the order of their keys. What a worker holds stays."}
-}
-
 // retopic moves a message, or all of a topic, to another topic.
-func retopic(ctx context.Context, s *store, form url.Values) (string, error) {
-	r := acts.Retopic{From: form.Get("from"), Topic: form.Get("topic")}
-	if id := form.Get("id"); id != "" {
-		m, err := find(ctx, s, id)
+func retopic(a *act) (string, error) {
+	r := acts.Retopic{From: a.Get("from"), Topic: a.Get("topic")}
+	if id := a.Get("id"); id != "" {
+		m, err := find(a, a.store, id)
 		if err != nil {
 			return "", err
 		}
 		r.From, r.ID = m.Topic, int64(m.Position)
 	}
-	done, err := s.Outbox.Operator(access.Key{}).Retopic(ctx, r)
+	done, err := a.Outbox.Operator(access.Key{}).Retopic(a, r)
 	did := plural(done.Moved, "message") + " moved"
 	if done.Running > 0 {
 		did += "; " + plural(done.Running, "message") + " held by workers: try again"
@@ -303,28 +272,21 @@ func why() input {
 	return input{Name: "reason", Label: "Reason", Hint: "for those who read the audit trail"}
 }
 
-func dueField() input {
-	return input{Name: "in", Label: "Due in", Value: "10m", Hint: "90s, 10m, 24h"}
-}
-
-func cancelMessage(ctx context.Context, s *store, form url.Values) (string, error) {
-	m, err := find(ctx, s, form.Get("id"))
+func cancelMessage(a *act) (string, error) {
+	m, err := find(a, a.store, a.Get("id"))
 	if err != nil {
 		return "", err
 	}
-	n, err := s.Outbox.Cancel(ctx, form.Get("reason"), m.Position)
+	n, err := a.Outbox.Cancel(a, a.Get("reason"), m.Position)
 	return plural(n, "message") + " cancelled", err
 }
 
-func rescheduleMessage(ctx context.Context, s *store, form url.Values) (string, error) {
-	m, err := find(ctx, s, form.Get("id"))
-	if err != nil {
+func rescheduleMessage(a *act) (string, error) {
+	due := a.due()
+	m, err := find(a, a.store, a.Get("id"))
+	if err = cmp.Or(a.err, err); err != nil {
 		return "", err
 	}
-	due, err := dueIn(form.Get("in"))
-	if err != nil {
-		return "", err
-	}
-	n, err := s.Outbox.Reschedule(ctx, due, m.Position)
+	n, err := a.Outbox.Reschedule(a, due, m.Position)
 	return plural(n, "message") + " rescheduled", err
 }

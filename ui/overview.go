@@ -3,6 +3,7 @@ package ui
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -16,11 +17,9 @@ import (
 	"github.com/bravellian/pawl/internal/fleetstate"
 	"github.com/bravellian/pawl/internal/inspect"
 	"github.com/bravellian/pawl/join"
+	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
 )
-
-// onOverview is how many topics and queues the overview has; a link leads to all.
-const onOverview = 25
 
 // overview says in words whether all is well, what is wrong and what helps, and shows the course of the
 // last hour and which topics and queues it is about. Of a fleet it is the list of its stores.
@@ -28,42 +27,27 @@ func overview(v *visit) (*screen, error) {
 	if v.s.source.fleet != nil && v.key == "" {
 		return stores(v)
 	}
-	w, err := v.window()
-	if err != nil {
-		return nil, err
-	}
-	sc := &screen{Title: "Overview"}
-	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
-		p, err := v.picture(ctx, s, &w)
-		if err != nil {
-			return nil, err
-		}
-		all := &sums{}
-		for i := range p.activity.Topics {
-			all.add(&p.activity.Topics[i])
-		}
-		found := v.remedied(s, p, p.health.Findings)
-		more := len(found) - onVerdict
-		if more > 0 {
-			found = found[:onVerdict]
-		}
-		verdicts := block{Verdict: &verdictBox{Level: p.health.Level, Text: verdict(p.health)}, Findings: found, Facts: v.amounts(s, &p.backlog)}
-		if more > 0 {
-			verdicts.Verdict.More = link(plural(int64(more), "more finding"), v.hrefIn(s.key, "problems"))
-		}
-		topics, queues := p.subjects(admin.Topic, ""), p.subjects(admin.Queue, "")
-		return []block{
-			verdicts,
-			{Heading: "Messages a minute", Timeline: v.timeline(&w, &p.activity, all, p.marks(nil))},
-			{Heading: "Topics", Table: first(v.sorted(v.topicTable(s, &p.activity, topics)), v.hrefIn(s.key, "topics"))},
-			{Heading: "Queues", Table: first(v.sorted(v.queueTable(s, queues)), v.hrefIn(s.key, "topics"))},
-		}, nil
-	})
-	return sc, nil
+	return pictured((*visit).overview)(v)
 }
 
-// onVerdict is how many findings stand below the verdict.
-const onVerdict = 5
+func (v *visit) overview(_ context.Context, s *store, p *picture) ([]block, error) {
+	all := &sums{}
+	for i := range p.activity.Topics {
+		all.add(&p.activity.Topics[i])
+	}
+	found := v.remedied(s, p, p.health.Findings)
+	verdicts := block{Verdict: &verdictBox{Level: p.health.Level, Text: verdict(p.health)}, Findings: found[:min(len(found), onVerdict)], Facts: v.amounts(s, &p.backlog)}
+	if more := len(found) - onVerdict; more > 0 {
+		verdicts.Verdict.More = link(plural(int64(more), "more finding"), v.hrefIn(s.key, "problems"))
+	}
+	topics, queues := p.subjects(admin.Topic, ""), p.subjects(admin.Queue, "")
+	return []block{
+		verdicts,
+		{Heading: "Messages a minute", Timeline: v.timeline(p, all, p.marks(nil))},
+		{Heading: "Topics", Table: first(v.sorted(v.topicTable(s, &p.activity, topics)), v.hrefIn(s.key, "topics"))},
+		{Heading: "Queues", Table: first(v.sorted(v.queueTable(s, queues)), v.hrefIn(s.key, "topics"))},
+	}, nil
+}
 
 // verdictBox says how it is.
 type verdictBox struct {
@@ -82,12 +66,12 @@ func first(t *table, all string) *table {
 
 // amounts are the figures that matter.
 func (v *visit) amounts(s *store, b *inspect.Backlog) []fact {
+	in := func(state string) int64 {
+		n, _ := inspect.Of(b.Messages, state)
+		return n
+	}
 	amount := func(n int64, path string, pairs ...string) cell {
 		return link(grouped(n), v.hrefIn(s.key, path, pairs...))
-	}
-	in := func(state, path string, pairs ...string) cell {
-		n, _ := inspect.Of(b.Messages, state)
-		return amount(n, path, pairs...)
 	}
 	some := func(n int64, path string, pairs ...string) cell { // what is shown if it is there
 		if n == 0 {
@@ -95,24 +79,21 @@ func (v *visit) amounts(s *store, b *inspect.Backlog) []fact {
 		}
 		return amount(n, path, pairs...)
 	}
-	unhandled, _ := inspect.Of(b.Messages, "unhandled")
-	paused, _ := inspect.Of(b.Messages, "paused")
 	return facts(
-		"Ready", in("ready", "messages", "status", "ready"), "Running", in("in_flight", "messages", "status", "running"), "Retrying", in("retrying", "messages", "status", "retrying"),
-		"Scheduled", in("scheduled", "messages", "status", "scheduled"), "Failed", amount(b.Failed, "failed"), "Workers", amount(b.Workers, "workers"),
-		"Without a handler", some(unhandled, "topics"), "Paused", some(paused, "topics"), "Timers due", some(b.TimersDue, "timers"), "Timers are late by", b.TimersLate, "Timers scheduled", some(b.TimersScheduled, "timers", "status", string(timer.Scheduled)),
+		"Ready", amount(in("ready"), "messages", "status", "ready"), "Running", amount(in("in_flight"), "messages", "status", "running"), "Retrying", amount(in("retrying"), "messages", "status", "retrying"),
+		"Scheduled", amount(in("scheduled"), "messages", "status", "scheduled"), "Failed", amount(b.Failed, "failed"), "Workers", amount(b.Workers, "workers"),
+		"Without a handler", some(in("unhandled"), "topics"), "Paused", some(in("paused"), "topics"), "Timers due", some(b.TimersDue, "timers"), "Timers are late by", b.TimersLate, "Timers scheduled", some(b.TimersScheduled, "timers", "status", string(timer.Scheduled)),
 		"Joins pending", some(b.JoinsPending, "joins", "status", string(join.Pending)),
 	)
 }
 
-// problems shows what the checks of health find, the worst first, and what an examination does if it is
-// asked for: that reads much, a SQLite file from end to end, and so is not repeated to keep the page up
-// to date.
+// problems shows what the checks of health find, the worst first, and what an examination does if it is asked for:
+// that reads much, a SQLite file from end to end, and so is not repeated to keep the page up to date.
 func problems(v *visit) (*screen, error) {
 	examine := v.query.Get("examine") != ""
-	sc := &screen{Title: "Problems", Still: examine}
+	sc := &screen{Still: examine}
 	if v.s.source.fleet != nil && v.key == "" {
-		sc.Blocks = append(sc.Blocks, block{Heading: "The fleet", Findings: worst(v.redactReport(v.s.source.probes.Health(v.Context())), "")})
+		sc.Blocks = append(sc.Blocks, block{Heading: "The fleet", Findings: worst(v.redactReport(v.s.source.fleet.Health(v.Context())), "")})
 	}
 	sc.Blocks = append(sc.Blocks, v.each(func(ctx context.Context, s *store) ([]block, error) {
 		h := v.redactReport(s.Health(ctx))
@@ -149,23 +130,20 @@ func verdict(r health.Report) string {
 
 // worst are the findings that are not OK, the worst first.
 func worst(r health.Report, key string) (all []finding) {
-	for level := health.Problem; level > health.OK; level-- {
-		for _, f := range r.Findings {
-			if f.Level != level {
-				continue
-			}
-			one := finding{Finding: f}
-			if f.Fixable {
-				one.Actions = []action{{Do: "repair", Label: "Repair", Fields: []string{"store", key}, Confirm: "All that the doctor can repair in this database is repaired."}}
-			}
-			all = append(all, one)
+	for _, f := range r.Findings {
+		one := finding{Finding: f}
+		if f.Fixable {
+			one.Actions = offer("repair", "store", key)
 		}
+		all = append(all, one)
 	}
+	all = slices.DeleteFunc(all, func(f finding) bool { return f.Level == health.OK })
+	slices.SortStableFunc(all, func(a, b finding) int { return cmp.Compare(b.Level, a.Level) })
 	return all
 }
 
-func repair(ctx context.Context, s *store, _ url.Values) (string, error) {
-	before := s.Admin.ExamineWith(ctx, access.Key{}, engine.ExamineOptions{Fix: true})
+func repair(a *act) (string, error) {
+	before := a.Admin.ExamineWith(a, access.Key{}, engine.ExamineOptions{Fix: true})
 	return "examined and repaired: " + verdict(before), nil
 }
 
@@ -196,7 +174,15 @@ func stores(v *visit) (*screen, error) {
 		return cmp.Or(cmp.Compare(order[a.State], order[b.State]), cmp.Compare(a.Key, b.Key))
 	})
 	from, to, more := v.part(&store{}, len(all), "stores")
-	rows := v.askStores(all[from:to])
+	rows := make([]storeRow, to-from)
+	sideBySide(len(rows), func(i int) {
+		r := &rows[i]
+		r.Store = all[from+i]
+		r.picture, r.err = askOne(v, r.Key, func(ctx context.Context, s *store) (picture, error) {
+			p, err := v.picture(ctx, s, window{since: time.Hour})
+			return *p, err
+		})
+	})
 	slices.SortStableFunc(rows, func(a, b storeRow) int {
 		return cmp.Or(cmp.Compare(b.level(), a.level()), cmp.Compare(oldestOf(&b.backlog), oldestOf(&a.backlog)), cmp.Compare(a.Key, b.Key))
 	})
@@ -205,22 +191,6 @@ func stores(v *visit) (*screen, error) {
 		v.sorted(t)
 	}
 	return &screen{Title: "Stores", Blocks: []block{{Verdict: fleetVerdict(rows, len(all))}, {Table: t}}}, nil
-}
-
-// askStores asks stores, some side by side.
-func (v *visit) askStores(of []fleetstate.Store) []storeRow {
-	rows := make([]storeRow, len(of))
-	sideBySide(len(of), func(i int) {
-		r := &rows[i]
-		r.Store = of[i]
-		p, err := askOne(v, r.Key, func(ctx context.Context, s *store) (*picture, error) {
-			return v.picture(ctx, s, &window{since: time.Hour})
-		})
-		if r.err = err; p != nil {
-			r.picture = *p
-		}
-	})
-	return rows
 }
 
 func oldestOf(b *inspect.Backlog) (oldest time.Duration) {
@@ -232,15 +202,11 @@ func oldestOf(b *inspect.Backlog) (oldest time.Duration) {
 
 // fleetVerdict says how many of the stores are well.
 func fleetVerdict(rows []storeRow, all int) *verdictBox {
-	var bad, warned int64
+	levels := map[health.Level]int64{}
 	for i := range rows {
-		switch level := rows[i].level(); {
-		case level >= health.Problem:
-			bad++
-		case level >= health.Warning:
-			warned++
-		}
+		levels[rows[i].level()]++
 	}
+	bad, warned := levels[health.Problem], levels[health.Warning]
 	box := &verdictBox{Level: health.OK, Text: plural(int64(all), "store") + ", all is well."}
 	switch {
 	case all == 0:
@@ -257,9 +223,7 @@ func fleetVerdict(rows []storeRow, all int) *verdictBox {
 }
 
 func (v *visit) storeTable(rows []storeRow) *table {
-	t := &table{Head: []string{"State", "Store", "What is wrong", "Failing topics", "Schema", "Waiting", "Oldest", "Failed", "Workers", "Where", "Fleet", "Last answer"}, None: "The fleet has no stores.", Dense: true}
-	for i := range rows {
-		r := &rows[i]
+	t := tableOf("The fleet has no stores.", []string{"State", "Store", "What is wrong", "Failing topics", "Schema", "Waiting", "Oldest", "Failed", "Workers", "Where", "Fleet", "Last answer"}, rows, func(r *storeRow) []cell {
 		wrong, schema, failing, waiting, oldest, failed, workers := cell{}, cell{}, []string(nil), cell{Number: true}, cell{Number: true}, cell{Number: true}, cell{Number: true}
 		switch found := worst(r.health, r.Key); {
 		case r.err != nil:
@@ -280,9 +244,75 @@ func (v *visit) storeTable(rows []storeRow) *table {
 		if r.err == nil {
 			waiting, oldest, failed, workers = counted(inspect.Of(r.backlog.Messages, "ready", "paused", "unhandled")), age(oldestOf(&r.backlog)), count(r.backlog.Failed), count(r.backlog.Workers)
 		}
-		t.Rows = append(t.Rows, []cell{
+		return []cell{
 			state(r.level().String()), link(r.Key, v.hrefIn(r.Key, "")), wrong, words(strings.Join(failing, ", ")), schema, waiting, oldest, failed, workers, words(r.Where), state(string(r.State)), at(r.LastSuccess),
-		})
-	}
+		}
+	})
+	t.Dense = true
 	return t
+}
+
+// findPage leads to what has a name or id: a message, join, timer or job, a topic or queue, or the messages
+// with a correlation id.
+func findPage(v *visit) (*screen, error) {
+	sc := &screen{Title: "Find", Still: true, Blocks: []block{{Note: "Nothing has this id, name or correlation id."}}}
+	q := strings.TrimSpace(v.query.Get("q"))
+	if q == "" {
+		sc.Blocks[0].Note = "Find a message, join, timer or job by its id, a topic, queue or store by its name, messages by their correlation id."
+		return sc, nil
+	}
+	if slices.Contains(v.s.source.keys(), q) {
+		return &screen{Location: v.hrefIn(q, "")}, nil
+	}
+	keys, _ := v.stores()
+	for _, key := range keys {
+		to, err := askOne(v, key, func(ctx context.Context, s *store) (string, error) { return v.found(ctx, s, q) })
+		if err != nil {
+			sc.Blocks = append(sc.Blocks, block{Store: key, Error: v.problem(err)})
+		} else if to != "" {
+			return &screen{Location: to}, nil
+		}
+	}
+	return sc, nil
+}
+
+// found is where something is in a store; "" if it is not there.
+func (v *visit) found(ctx context.Context, s *store, q string) (string, error) {
+	if e, err := s.Admin.Explain(ctx, q); err == nil {
+		return v.explainedAt(s.key, e), nil
+	} else if !errors.Is(err, admin.ErrNotFound) {
+		return "", err
+	}
+	p, err := v.picture(ctx, s, window{since: time.Hour})
+	if err != nil {
+		return "", err
+	}
+	for _, kind := range []admin.Kind{admin.Topic, admin.Queue} {
+		if p.subject(kind, q) != nil {
+			return v.hrefIn(s.key, string(kind), "name", q), nil
+		}
+	}
+	if !v.access.Details { // correlation ids are what programs wrote
+		return "", nil
+	}
+	for _, err := range s.Outbox.List(ctx, outbox.ListOptions{CorrelationID: q, NoPayload: true}) {
+		return v.hrefIn(s.key, "messages", "correlation", q), err
+	}
+	return "", nil
+}
+
+// explainedAt is the page of what was explained.
+func (v *visit) explainedAt(key string, e *admin.Explanation) string {
+	switch e.Kind {
+	case "join":
+		return v.hrefIn(key, "joins/"+url.PathEscape(e.ID))
+	case "job":
+		return v.hrefIn(key, "job", "name", e.ID)
+	case "timer":
+		return v.hrefIn(key, "timers", "id", e.ID)
+	case "inbox":
+		source, id, _ := strings.Cut(e.ID, "/")
+		return v.hrefIn(key, "inbox", "source", source, "id", id)
+	}
+	return v.hrefIn(key, "messages/"+url.PathEscape(e.ID))
 }

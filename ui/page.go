@@ -2,6 +2,7 @@ package ui
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -11,16 +12,16 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/lease"
@@ -34,7 +35,6 @@ var files embed.FS
 type page struct {
 	pattern string
 	nav     string // its name in the navigation; none if it is about one thing
-	path    string // where the navigation leads
 	fleet   bool   // it makes sense for a fleet alone
 	show    func(*visit) (*screen, error)
 }
@@ -92,6 +92,7 @@ func (s *server) page(w http.ResponseWriter, r *http.Request, p page) {
 		status = statusOf(err)
 		sc = &screen{Title: http.StatusText(status), Blocks: []block{{Error: said(err)}}}
 	}
+	sc.Title = cmp.Or(sc.Title, p.nav)
 	if sc.Location != "" {
 		w.Header().Set("Location", sc.Location)
 		w.WriteHeader(http.StatusSeeOther)
@@ -148,7 +149,7 @@ func (s *server) render(w http.ResponseWriter, v *visit, p page, sc *screen, sta
 	}
 	for _, one := range pages() {
 		if one.nav != "" && (!one.fleet || s.source.fleet != nil) {
-			l.Nav = append(l.Nav, choice{one.nav, v.hrefIn(v.key, one.path), one.nav == p.nav})
+			l.Nav = append(l.Nav, choice{one.nav, v.hrefIn(v.key, strings.Trim(one.pattern, "/{$}")), one.nav == p.nav})
 		}
 	}
 	var b bytes.Buffer
@@ -164,37 +165,30 @@ func (s *server) render(w http.ResponseWriter, v *visit, p page, sc *screen, sta
 
 // pages are the pages of the dashboard, in the order of the navigation.
 func pages() []page {
+	state := func(states ...string) input { return input{Name: "status", Label: "State", Options: states} }
+	of := func(name, label string) input { return input{Name: name, Label: label} }
 	return []page{
-		{pattern: "/{$}", nav: "Overview", path: "", show: overview},
-		{pattern: "/problems", nav: "Problems", path: "problems", show: problems},
-		{pattern: "/messages", nav: "Messages", path: "messages", show: messages},
+		{pattern: "/{$}", nav: "Overview", show: overview},
+		{pattern: "/problems", nav: "Problems", show: problems},
+		{pattern: "/messages", nav: "Messages", show: messages},
 		{pattern: "/messages/{id}", show: inStore(message)},
-		{pattern: "/failed", nav: "Failed", path: "failed", show: failed},
-		{pattern: "/bulk", nav: "Bulk acts", path: "bulk", show: bulkActs},
-		{pattern: "/topics", nav: "Topics and queues", path: "topics", show: topicsAndQueues},
+		{pattern: "/failed", nav: "Failed", show: failed},
+		{pattern: "/bulk", nav: "Bulk acts", show: ofStores((*visit).bulkActs)},
+		{pattern: "/topics", nav: "Topics and queues", show: pictured((*visit).topicsAndQueues, of("name", "Name contains"))},
 		{pattern: "/find", show: findPage},
-		{pattern: "/topic", show: func(v *visit) (*screen, error) { return v.subjectPage(admin.Topic) }},
-		{pattern: "/queue", show: func(v *visit) (*screen, error) { return v.subjectPage(admin.Queue) }},
-		{pattern: "/joins", nav: "Joins", path: "joins", show: joins},
+		{pattern: "/topic", show: func(v *visit) (*screen, error) { return v.subjectPage(admin.Topic, "Topic") }},
+		{pattern: "/queue", show: func(v *visit) (*screen, error) { return v.subjectPage(admin.Queue, "Queue") }},
+		{pattern: "/joins", nav: "Joins", show: listing((*visit).listJoins, (*visit).joinTable, state(joinStates()...), of("group", "Grouping key"))},
 		{pattern: "/joins/{id}", show: inStore(oneJoin)},
-		{pattern: "/inbox", nav: "Inbox", path: "inbox", show: inboxes},
-		{pattern: "/timers", nav: "Timers", path: "timers", show: timers},
-		{pattern: "/jobs", nav: "Jobs", path: "jobs", show: jobs},
+		{pattern: "/inbox", nav: "Inbox", show: listing((*visit).listInbox, (*visit).inboxTable, state(inboxStates()...), of("source", "Source"), of("id", "Message id"))},
+		{pattern: "/timers", nav: "Timers", show: ofStores((*visit).timers, state(names(timer.Scheduled, timer.Claimed, timer.Fired, timer.Failed, timer.Cancelled)...), of("topic", "Topic"), of("key", "Key"), of("id", "Timer id"))},
+		{pattern: "/jobs", nav: "Jobs", show: ofStores((*visit).jobs)},
 		{pattern: "/job", show: inStore(oneJob)},
 		{pattern: "/job/edit", show: inStore(editJob)},
-		{pattern: "/leases", nav: "Leases", path: "leases", show: leases},
-		{pattern: "/workers", nav: "Workers", path: "workers", show: workers},
-		{pattern: "/stores", nav: "Stores", path: "stores", fleet: true, show: stores},
-		{pattern: "/audit", nav: "Audit", path: "audit", show: auditTrail},
-	}
-}
-
-func changes(v *visit) map[string]change {
-	return map[string]change{
-		"retry": toFailed(redrive), "discard": toFailed(discard), "undiscard": undiscard, "retopic": retopic, "cancel": cancelMessage, "reschedule": rescheduleMessage,
-		"pause": pauseSubject, "resume": resumeSubject, "limit": limitSubject, "unlimit": unlimitSubject,
-		"cancel-join": byID(uuid.Parse, cancelJoin), "retry-join": byID(uuid.Parse, retryJoin), "revive": revive, "cancel-timer": byID(outbox.ParseMessageID, cancelTimer), "reschedule-timer": byID(outbox.ParseMessageID, rescheduleTimer),
-		"run-job": runJob, "enable-job": switchJob(true, "job enabled"), "disable-job": switchJob(false, "job disabled"), "put-job": v.putJob, "remove-job": removeJob, "release-lease": releaseLease, "repair": repair, "stop-bulk": byID(uuid.Parse, stopBulk),
+		{pattern: "/leases", nav: "Leases", show: listing((*visit).listLeases, (*visit).leaseTable, state(leaseStates()...))},
+		{pattern: "/workers", nav: "Workers", show: ofStores((*visit).workers)},
+		{pattern: "/stores", nav: "Stores", fleet: true, show: stores},
+		{pattern: "/audit", nav: "Audit", show: listing((*visit).listAudit, (*visit).auditTable, of("actor", "Who"), of("action", "What"))},
 	}
 }
 
@@ -215,10 +209,7 @@ func (s *server) visit(r *http.Request) *visit {
 	access, _ := r.Context().Value(accessKey{}).(Access)
 	query := r.URL.Query()
 	depth := strings.Count(strings.TrimPrefix(r.URL.EscapedPath(), "/"), "/")
-	base := strings.Repeat("../", depth)
-	if base == "" {
-		base = "./"
-	}
+	base := cmp.Or(strings.Repeat("../", depth), "./")
 	return &visit{Request: r, s: s, access: access, query: query, base: base, key: query.Get("store"), now: time.Now()}
 }
 
@@ -247,9 +238,6 @@ func queryOf(q url.Values, changes ...string) string {
 	return "?" + q.Encode()
 }
 
-// maxStores is how many stores a page about all of them shows; it says so when there are more.
-const maxStores = 50
-
 // stores are the keys of the store that was chosen, or of all stores, and how many more there are.
 func (v *visit) stores() (keys []string, more int) {
 	keys = v.s.source.keys()
@@ -265,14 +253,18 @@ func (v *visit) stores() (keys []string, more int) {
 func (v *visit) each(ask func(ctx context.Context, s *store) ([]block, error)) []block {
 	keys, more := v.stores()
 	answers := make([][]block, len(keys))
-	sideBySide(len(keys), func(i int) { answers[i] = v.ask(keys[i], ask) })
-	for i, blocks := range answers {
+	sideBySide(len(keys), func(i int) {
+		blocks, err := askOne(v, keys[i], ask)
+		if err != nil { // what was read nevertheless may be half of it
+			blocks = []block{{Error: v.problem(err)}}
+		}
 		for j := range blocks {
 			if keys[i] != v.key {
 				blocks[j].Store = keys[i]
 			}
 		}
-	}
+		answers[i] = blocks
+	})
 	all := slices.Concat(answers...)
 	switch {
 	case len(keys) == 0:
@@ -297,15 +289,6 @@ func sideBySide(n int, do func(int)) {
 	asking.Wait()
 }
 
-// ask asks one store for a page.
-func (v *visit) ask(key string, ask func(ctx context.Context, s *store) ([]block, error)) []block {
-	blocks, err := askOne(v, key, ask)
-	if err != nil {
-		blocks = append(blocks, block{Error: v.problem(err)})
-	}
-	return blocks
-}
-
 // askOne asks a store, for as long as a page may.
 func askOne[T any](v *visit, key string, ask func(ctx context.Context, s *store) (T, error)) (answer T, err error) {
 	ctx, cancel := context.WithTimeout(v.Context(), v.s.opts.Timeout)
@@ -315,6 +298,14 @@ func askOne[T any](v *visit, key string, ask func(ctx context.Context, s *store)
 		return answer, err
 	}
 	return ask(ctx, s)
+}
+
+// ofStores is a page with blocks about the store that was chosen, or each of all stores.
+func ofStores(show func(*visit, context.Context, *store) ([]block, error), filter ...input) func(*visit) (*screen, error) {
+	return func(v *visit) (*screen, error) {
+		blocks := v.each(func(ctx context.Context, s *store) ([]block, error) { return show(v, ctx, s) })
+		return &screen{Filter: v.filter(filter...), Blocks: blocks}, nil
+	}
 }
 
 // inStore is a page about something in the store that was chosen.
@@ -335,3 +326,124 @@ func (v *visit) problem(err error) string {
 	}
 	return said(err)
 }
+
+// everything is the limit of a change that is meant for all that its filter selects.
+const everything = "all"
+
+// params reads a form, or the query of an address. Its error is what is wrong first: it has to be looked at before
+// anything is done with what was read.
+type params struct {
+	url.Values
+	err error
+}
+
+func (v *visit) params() *params { return &params{Values: v.query} }
+
+func (f *params) wrong(name, format string, args ...any) {
+	f.err = cmp.Or(f.err, engine.Invalid(name, format, args...))
+}
+
+// single returns a value that may be given once.
+func (f *params) single(name string) string {
+	if len(f.Values[name]) > 1 {
+		f.wrong(name, "given twice")
+	}
+	return f.Get(name)
+}
+
+// whole reads a whole number; 0 if it is not given.
+func (f *params) whole(name string) int {
+	n, err := strconv.Atoi(cmp.Or(f.single(name), "0"))
+	if err != nil {
+		f.wrong(name, "no whole number")
+	}
+	return n
+}
+
+// number reads a whole number that is at least 1; 0 if it is not given.
+func (f *params) number(name string) int {
+	n := f.whole(name)
+	if n < 1 && f.Get(name) != "" {
+		f.wrong(name, "no whole number of at least 1")
+	}
+	return n
+}
+
+// limit reads how many a change is for at most; 0 is all of them, which has to be asked for.
+func (f *params) limit() int {
+	switch f.single("limit") {
+	case "":
+		f.wrong("limit", "missing: how many at most, or %q", everything)
+	case everything:
+		return 0
+	}
+	return f.number("limit")
+}
+
+// required is in place of what a duration is otherwise, if it has to be given.
+const required time.Duration = -1
+
+// duration reads a duration that is not negative; it is otherwise if it is not given.
+func (f *params) duration(name string, otherwise time.Duration) (d time.Duration) {
+	d, err := otherwise, error(nil)
+	if text := f.Get(name); text != "" {
+		d, err = time.ParseDuration(text)
+	}
+	if err != nil || d < 0 {
+		f.wrong(name, "no duration, such as 90s, 10m or 24h")
+	}
+	return d
+}
+
+// due reads the time after a duration from now.
+func (f *params) due() time.Time { return time.Now().Add(f.duration("in", required)) }
+
+// place reads the two parts of the cursor of a page; none if it is not given.
+func (f *params) place() []string {
+	q, err := url.ParseQuery(f.Get("after"))
+	parts := q["at"]
+	if f.Get("after") != "" && (err != nil || len(parts) != 2) {
+		f.wrong("after", "none of a list's")
+		return nil
+	}
+	return parts
+}
+
+// oneOf reads a word that is one of those that a filter offers, or none.
+func oneOf[S ~string](f *params, name string, options []string) S {
+	word := f.Get(name)
+	if word != "" && !slices.Contains(options, word) {
+		f.wrong(name, "not one of %q", options)
+	}
+	return S(word)
+}
+
+// idOf reads an id, or none.
+func idOf[ID any](f *params, name string, parse func(string) (ID, error)) (id ID) {
+	if text := f.Get(name); text != "" {
+		var err error
+		id, err = parsed(parse, text)
+		f.err = cmp.Or(f.err, err)
+	}
+	return id
+}
+
+// parsed reads an id; one that is none is the caller's mistake.
+func parsed[ID any](parse func(string) (ID, error), text string) (ID, error) {
+	id, err := parse(text)
+	if err != nil {
+		err = engine.Invalid("id", "none of pawl's")
+	}
+	return id, err
+}
+
+// names are words of a type as they are written.
+func names[S ~string](words ...S) (all []string) {
+	for _, word := range words {
+		all = append(all, string(word))
+	}
+	return all
+}
+
+// alike reports whether a value is what a filter names, if it names any.
+func alike[T comparable](filter, value T) bool { return filter == *new(T) || filter == value }

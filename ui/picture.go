@@ -23,6 +23,7 @@ import (
 // picture is what is known of a store at a time: the overview and the lists of topics and queues show it.
 type picture struct {
 	setting
+	window   window
 	backlog  inspect.Backlog
 	activity inspect.Activity
 }
@@ -65,16 +66,21 @@ const (
 	maxNameSize = 10_000           // bytes of these
 )
 
+// put adds a value to a map, which is emptied before it has more than so many.
+func put[V any](all *map[string]V, key string, one V, most int) {
+	if *all == nil || len(*all) >= most {
+		*all = map[string]V{}
+	}
+	(*all)[key] = one
+}
+
 // latest returns what was read within a time, and reads it otherwise: once for all that ask meanwhile.
 func latest[T any](p *pictures, key string, keep time.Duration, read func() (T, error)) (T, error) {
 	p.mu.Lock()
 	one := p.all[key]
 	if one == nil {
-		if p.all == nil || len(p.all) >= maxPictures {
-			p.all = map[string]*shared{}
-		}
 		one = &shared{}
-		p.all[key] = one
+		put(&p.all, key, one, maxPictures)
 	}
 	p.mu.Unlock()
 	one.mu.Lock()
@@ -87,17 +93,21 @@ func latest[T any](p *pictures, key string, keep time.Duration, read func() (T, 
 }
 
 // picture returns the picture of a store, with what was done in a window, as the visitor may read it.
-func (v *visit) picture(ctx context.Context, s *store, w *window) (*picture, error) {
+func (v *visit) picture(ctx context.Context, s *store, w window) (*picture, error) {
 	all, keep := &v.s.pictures, v.s.pictures.keep
 	if !w.until.IsZero() {
 		keep = 0 // few look at it
 	}
 	p, err := latest(all, s.key+"\x00"+w.since.String()+w.until.String(), keep, func() (p picture, err error) {
+		p.window = w
 		p.setting, err = latest(all, s.key, max(keepSetting, all.keep), func() (setting, error) { return readSetting(ctx, s) })
 		if err == nil {
-			if err = p.read(ctx, s, w); err == nil {
-				all.know(s.key, p.named())
-			}
+			err = p.read(ctx, s)
+		}
+		if err == nil {
+			all.mu.Lock()
+			defer all.mu.Unlock()
+			put(&all.names, s.key, p.named(), maxPictures)
 		}
 		return p, err
 	})
@@ -115,16 +125,8 @@ func (p *picture) named() []string {
 		all = append(all, p.activity.Topics[i].Topic, p.activity.Topics[i].Queue)
 	}
 	slices.Sort(all)
-	return slices.Compact(all)
-}
-
-func (p *pictures) know(key string, names []string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.names == nil || len(p.names) >= maxPictures {
-		p.names = map[string][]string{}
-	}
-	p.names[key] = names[:min(len(names), maxNames)]
+	all = slices.Compact(all)
+	return all[:min(len(all), maxNames)]
 }
 
 // suggested are names to find something by: of these stores, and of what is known of the chosen one, or of
@@ -176,9 +178,9 @@ func readSetting(ctx context.Context, s *store) (p setting, err error) {
 }
 
 // read reads what changes all the time: in one round trip where the database can.
-func (p *picture) read(ctx context.Context, s *store, w *window) error {
+func (p *picture) read(ctx context.Context, s *store) error {
 	calls, backlog := inspect.ListBacklog(maxFailed)
-	more, activity, err := inspect.ListActivity(inspect.ActivityQuery{Since: w.since, Until: w.until}, p.clock.Now.Add(time.Since(p.at)), &p.extent)
+	more, activity, err := inspect.ListActivity(inspect.ActivityQuery{Since: p.window.since, Until: p.window.until}, p.clock.Now.Add(time.Since(p.at)), &p.extent)
 	if err == nil {
 		err = engine.ReadAll(ctx, s.db(), append(calls, more...)...)
 	}
@@ -277,6 +279,16 @@ func (p *picture) subjects(kind admin.Kind, in string) (all []*subject) {
 	}
 	slices.SortFunc(all, urgency)
 	return all
+}
+
+// subject is the topic or queue of a name, if anything is known of it.
+func (p *picture) subject(kind admin.Kind, name string) *subject {
+	for _, one := range p.subjects(kind, "") {
+		if one.name == name {
+			return one
+		}
+	}
+	return nil
 }
 
 // complete adds what is known of a subject by its name.

@@ -3,6 +3,7 @@ package ui_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bravellian/pawl/ui"
 )
@@ -18,5 +19,16 @@ func TestNilSources(t *testing.T) {
 			}()
 			f()
 		}()
+	}
+}
+
+// D-722: what a page cannot read it shows as an error alone: an empty table beside it would say that there is nothing.
+func TestWhatCannotBeReadIsNotNone(t *testing.T) {
+	f := openEmpty(t)
+	late := serve(t, ui.Of(f.Pawl), ui.Options{Timeout: time.Nanosecond})
+	for _, path := range []string{"messages", "bulk", "topics", "joins", "inbox", "timers", "jobs", "leases", "workers", "audit"} {
+		if _, body, _ := get(t, late, path); !strings.Contains(body, `role="alert"`) || strings.Contains(body, `class="none"`) {
+			t.Errorf("%s: %s", path, body)
+		}
 	}
 }

@@ -12,6 +12,25 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
+// Bounds of what pages read and show: whatever there is, a page costs no more.
+const (
+	pageSize       = 50       // rows that a page of a list has
+	pageRead       = 10_000   // rows that are read for it: where few match, it has fewer rows, or none, and leads on
+	maxStores      = 50       // of a page about all stores, which says so when there are more
+	onOverview     = 25       // topics and queues of the overview; a link leads to all
+	onVerdict      = 5        // findings below its verdict
+	fewActions     = 3        // pauses that a finding offers to end
+	fewMessages    = 10       // of a group that failed
+	timersDrawn    = 1000     // timers that are read for the next day's histogram
+	stripRuns      = 20       // last runs of a job that are drawn
+	maxLine        = 160      // bytes of an error in a table
+	maxShown       = 64 << 10 // bytes of a payload
+	maxInRow       = 1 << 10  // bytes of a result that a table shows whole
+	explainedError = 300      // characters of an error that an explanation has
+	maxForm        = 1 << 20  // bytes of a form: a page of rows with the longest names that there are
+	maxNotices     = 1000     // results of changes that are remembered
+)
+
 // screen is what a page shows: blocks, one below the other. Templates know how each of them looks, so
 // that a page about something new is Go alone.
 type screen struct {
@@ -48,13 +67,11 @@ type finding struct {
 }
 
 // Evidence is what a finding rests on, but for what its summary lists.
-func (f *finding) Evidence() (all health.Facts) {
-	for _, one := range f.Facts {
-		if _, listed := one.Value.(map[string]string); !listed {
-			all = append(all, one)
-		}
-	}
-	return all
+func (f *finding) Evidence() health.Facts {
+	return slices.DeleteFunc(slices.Clone(f.Facts), func(one health.Fact) bool {
+		_, listed := one.Value.(map[string]string)
+		return listed
+	})
 }
 
 var instant = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z`)
@@ -80,69 +97,61 @@ type fact struct {
 
 // table is rows below a head.
 type table struct {
-	Head []string
-	Rows [][]cell
-	None string // shown if there are no rows
-	More string // leads to the next page
+	Columns []column
+	Rows    [][]cell
+	None    string // shown if there are no rows
+	More    string // leads to the next page
 
 	Select       *selection
-	sorts        func(by string) string // the page sorted in another way; nil: its columns cannot be sorted by
-	by           string
 	Dense        bool   // its rows are low: many fit on a screen
 	All, AllHref string // what leads to all rows, of a table that has the first ones
-
-	// Short says of what the rows are if not all was read that the page is about: More reads on.
-	Short string
+	Short        string // of what the rows are, if not all was read that the page is about: More reads on
 }
 
 // tableOf is a table that has a row of each item of a list.
 func tableOf[T any](none string, head []string, list []T, row func(*T) []cell) *table {
-	t := &table{Head: head, None: none}
+	t := &table{None: none}
 	for i := range list {
 		t.Rows = append(t.Rows, row(&list[i]))
+	}
+	for i, name := range head {
+		t.Columns = append(t.Columns, column{Name: name, Number: len(list) > 0 && t.Rows[0][i].Number})
 	}
 	return t
 }
 
 // column is the head of a column.
 type column struct {
-	Name         string
-	Number       bool // its cells are numbers
-	Href, Sorted string
+	Name   string
+	Number bool   // its cells are numbers, as that of the first row
+	Href   string // sorts the table by it
+	Sorted string // the table is by it: ascending or descending
 }
 
-// Columns are the heads; a column of numbers is one in the first row. Numbers and times are sorted from the highest one
-// down at first.
-func (t *table) Columns() (all []column) {
-	for i, name := range t.Head {
-		c := column{Name: name, Number: len(t.Rows) > 0 && t.Rows[0][i].Number}
-		if t.sorts != nil && name != "" {
-			to := name
-			switch down := "-" + name; {
-			case t.by == down:
-				c.Sorted = "descending"
-			case t.by == name:
-				c.Sorted, to = "ascending", down
-			case c.Number || slices.ContainsFunc(t.Rows, func(row []cell) bool { return !row[i].Time.IsZero() }):
-				to = down
-			}
-			c.Href = t.sorts(to)
-		}
-		all = append(all, c)
-	}
-	return all
-}
-
-// sorted sorts a table by the column that the address names, and lets columns be chosen. All its rows have to be there.
+// sorted sorts a table by the column that the address names, and lets columns be chosen: numbers and times from the
+// highest one down at first. All its rows have to be there.
 func (v *visit) sorted(t *table) *table {
-	t.by = v.query.Get("sort")
-	t.sorts = func(by string) string { // from the first page on
-		return v.here("sort", by, "topics", "", "queues", "", "groups", "", "workers", "", "acts", "", "limits", "")
-	}
-	name, down := strings.CutPrefix(t.by, "-")
-	if i := slices.Index(t.Head, name); i >= 0 && name != "" {
+	for i := range t.Columns {
+		c, by := &t.Columns[i], v.query.Get("sort")
+		if c.Name == "" {
+			continue
+		}
+		next, down := c.Name, "-"+c.Name
+		if c.Number || slices.ContainsFunc(t.Rows, func(row []cell) bool { return !row[i].Time.IsZero() }) {
+			next = down
+		}
+		if by == down {
+			c.Sorted, next = "descending", c.Name
+		} else if by == c.Name {
+			c.Sorted, next = "ascending", down
+		}
+		// From the first page on.
+		c.Href = v.here("sort", next, "topics", "", "queues", "", "groups", "", "workers", "", "acts", "", "limits", "")
+		if c.Sorted == "" {
+			continue
+		}
 		slices.SortStableFunc(t.Rows, func(a, b []cell) int {
-			if down {
+			if by == down {
 				a, b = b, a
 			}
 			return cmp.Or(a[i].Time.Compare(b[i].Time), cmp.Compare(a[i].order, b[i].order), cmp.Compare(a[i].State+a[i].Text, b[i].State+b[i].Text))
@@ -233,22 +242,14 @@ func facts(pairs ...any) (all []fact) {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		one := fact{Name: pairs[i].(string)}
 		switch value := pairs[i+1].(type) {
-		case string:
-			one.Value.Text = value
-		case int:
-			one.Value.Text = grouped(int64(value))
-		case int64:
-			one.Value.Text = grouped(value)
-		case time.Time:
-			one.Value.Time = value
-		case time.Duration:
-			if value != 0 {
-				one.Value.Text = engine.Span(value)
-			}
 		case cell:
 			one.Value = value
+		case time.Time:
+			one.Value = at(value)
+		case time.Duration:
+			one.Value = age(value)
 		default:
-			one.Value.Text = fmt.Sprint(value)
+			one.Value = words(fmt.Sprint(value))
 		}
 		if one.Value.Text != "" || one.Value.State != "" || !one.Value.Time.IsZero() || len(one.Value.Actions) > 0 {
 			all = append(all, one)

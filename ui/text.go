@@ -2,20 +2,23 @@ package ui
 
 import (
 	"bytes"
-	"context"
 	"encoding/hex"
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
-	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/acts"
+	"github.com/bravellian/pawl/internal/inspect"
+	"github.com/bravellian/pawl/internal/view"
+	"github.com/bravellian/pawl/job"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/timer"
 )
-
-// maxLine is how much of an error a table shows.
-const maxLine = 160
 
 // firstLine is the beginning of a text.
 func firstLine(s string) string {
@@ -28,12 +31,6 @@ func firstLine(s string) string {
 	}
 	return s
 }
-
-// maxShown is how much of a payload a page shows.
-const maxShown = 64 << 10
-
-// maxInRow is up to which size a row of a table has a whole result.
-const maxInRow = 1 << 10
 
 // readable is a payload as people read it: JSON in lines, other text as it is, bytes in hexadecimal.
 func readable(payload []byte) string {
@@ -54,126 +51,13 @@ func readable(payload []byte) string {
 // cursor is a place in a list as one value: the parameter after of the next page.
 func cursor(parts ...string) string { return url.Values{"at": parts}.Encode() }
 
-// fromCursor returns the two parts of the parameter after; none if it is not given.
-func fromCursor(after string) ([]string, error) {
-	q, err := url.ParseQuery(after)
-	if parts := q["at"]; after == "" || err == nil && len(parts) == 2 {
-		return parts, nil
-	}
-	return nil, engine.Invalid("after", "none of a list's")
-}
-
-// aSecond is a rate; none is left empty.
-func aSecond(rate float64) cell {
-	switch {
-	case rate == 0:
-		return cell{Number: true}
-	case rate < 0.1:
-		return cell{Number: true, Text: "< 0.1", order: rate}
-	case rate < 10:
-		return cell{Number: true, Text: strconv.FormatFloat(rate, 'f', 1, 64), order: rate}
-	}
-	return count(int64(rate + 0.5))
-}
-
 func number64(n int64) string { return strconv.FormatInt(n, 10) }
 
-// byID is a change of what the id of a form names.
-func byID[ID any](parse func(string) (ID, error), do func(context.Context, *store, ID, url.Values) (string, error)) change {
-	return func(ctx context.Context, s *store, form url.Values) (string, error) {
-		id, err := parsed(parse, form.Get("id"))
-		if err != nil {
-			return "", err
-		}
-		return do(ctx, s, id, form)
-	}
-}
-
-// parsed reads an id; one that is none is the caller's mistake.
-func parsed[ID any](parse func(string) (ID, error), text string) (ID, error) {
-	id, err := parse(text)
-	if err != nil {
-		err = engine.Invalid("id", "none of pawl's")
-	}
-	return id, err
-}
-
-// everything is the limit of a change that is meant for all that its filter selects.
-const everything = "all"
-
-// whole reads a whole number of a form or query; 0 if it is not given.
-func whole[N int | int64](values url.Values, name string) (N, error) {
-	text, err := single(values, name)
-	if text == "" || err != nil {
-		return 0, err
-	}
-	n, err := strconv.ParseInt(text, 10, strconv.IntSize)
-	if err != nil {
-		return 0, engine.Invalid(name, "no whole number")
-	}
-	return N(n), nil
-}
-
-// number reads a whole number that is at least 1; 0 if it is not given.
-func number[N int | int64](values url.Values, name string) (N, error) {
-	n, err := whole[N](values, name)
-	if err == nil && n < 1 && values.Get(name) != "" {
-		return 0, engine.Invalid(name, "no whole number of at least 1")
-	}
-	return n, err
-}
-
-// limit reads how many a change is for at most; 0 is all of them, which has to be asked for.
-func limit(form url.Values) (int, error) {
-	switch text, err := single(form, "limit"); {
-	case err != nil:
-		return 0, err
-	case text == "":
-		return 0, engine.Invalid("limit", "missing: how many at most, or %q", everything)
-	case text == everything:
-		return 0, nil
-	}
-	return number[int](form, "limit")
-}
-
-// single returns a value that may be given once.
-func single(values url.Values, name string) (string, error) {
-	if len(values[name]) > 1 {
-		return "", engine.Invalid(name, "given twice")
-	}
-	return values.Get(name), nil
-}
-
-// dueIn is the time after a duration from now.
-func dueIn(text string) (time.Time, error) {
-	d, err := duration("in", text)
-	return time.Now().Add(d), err
-}
-
-// duration reads a duration of the address; it is otherwise if that has none.
-func (v *visit) duration(name string, otherwise time.Duration) (time.Duration, error) {
-	text := v.query.Get(name)
-	if text == "" {
-		return otherwise, nil
-	}
-	return duration(name, text)
-}
-
-// duration reads a duration that is not negative.
-func duration(field, text string) (time.Duration, error) {
-	d, err := time.ParseDuration(text)
-	if err != nil || d < 0 {
-		return 0, engine.Invalid(field, "no duration, such as 90s, 10m or 24h")
-	}
-	return d, nil
-}
-
-// fold is a value of a JSON text behind its key, with its parts if it is an object or array. The texts are those of
-// the JSON as it is written, in its order.
+// fold is a value of a JSON text as it is written, behind its key; with its parts if it is an object or array.
 type fold struct {
-	Key, Text string
-	Parts     []fold
-	Open      bool
+	Text  string
+	Parts []fold
+	Open  bool
 }
 
 const (
@@ -186,65 +70,46 @@ const (
 
 // folded returns the folds of a JSON object or array; nil of any other text, and of one that has too much.
 func folded(body []byte) *fold {
-	if len(body) > foldBytes || !utf8.Valid(body) || !json.Valid(body) {
+	var lines bytes.Buffer
+	if len(body) > foldBytes || !utf8.Valid(body) || json.Indent(&lines, bytes.TrimSpace(body), "", "") != nil {
 		return nil
 	}
-	f := folder{body: body, json: json.NewDecoder(bytes.NewReader(body))}
+	f := folder{lines: strings.Split(lines.String(), "\n")}
 	root := f.value(0)
-	if f.parts > foldParts || len(root.Parts) == 0 {
+	if f.parts > foldParts || f.deepest > foldDepth || len(root.Parts) == 0 {
 		return nil
 	}
 	return &root
 }
 
-// folder reads a valid JSON text.
+// folder reads a JSON text in lines, of which each has a value, or where one with parts begins or ends.
 type folder struct {
-	body  []byte
-	json  *json.Decoder
-	parts int // that were read
+	lines   []string // that are left
+	bytes   int      // that were read
+	parts   int
+	deepest int
 }
 
-// token reads a token, and returns how it is written.
-func (f *folder) token() (json.Token, string) {
-	from := f.json.InputOffset()
-	token, _ := f.json.Token()
-	return token, strings.Trim(string(f.body[from:f.json.InputOffset()]), " \t\r\n,:")
+func (f *folder) line() string {
+	line := strings.TrimSuffix(f.lines[0], ",")
+	f.lines, f.bytes = f.lines[1:], f.bytes+len(line)
+	return line
 }
 
-// value reads a value. It stops when there is too much.
 func (f *folder) value(depth int) fold {
-	from := f.json.InputOffset()
-	token, text := f.token()
-	f.parts++
-	one := fold{Text: text}
-	kind, nested := token.(json.Delim)
+	from := f.bytes
+	one := fold{Text: f.line()}
+	f.parts, f.deepest = f.parts+1, max(f.deepest, depth)
+	end, nested := map[byte]byte{'{': '}', '[': ']'}[one.Text[len(one.Text)-1]]
 	if !nested {
 		return one
 	}
-	if depth == foldDepth {
-		f.parts = foldParts + 1
+	for f.lines[0][0] != end {
+		one.Parts = append(one.Parts, f.value(depth+1))
 	}
-	for f.parts <= foldParts && f.json.More() {
-		key := ""
-		if kind == '{' {
-			_, key = f.token()
-			key += ": "
-		}
-		part := f.value(depth + 1)
-		part.Key = key
-		one.Parts = append(one.Parts, part)
-	}
-	_, end := f.token()
-	one.Open = depth < openDepth || f.json.InputOffset()-from < openBytes
-	n := int64(len(one.Parts))
-	switch {
-	case n == 0:
-		one.Text += end
-	case kind == '{':
-		one.Text = "{" + plural(n, "member") + "}"
-	default:
-		one.Text = "[" + plural(n, "item") + "]"
-	}
+	part := map[byte]string{'}': "member", ']': "item"}[end]
+	one.Text += plural(int64(len(one.Parts)), part) + f.line()
+	one.Open = depth < openDepth || f.bytes-from < openBytes
 	return one
 }
 
@@ -255,4 +120,133 @@ func document(body []byte) *text {
 		t.Body = string(body)
 	}
 	return t
+}
+
+// hidden stands for a text that its reader may not read.
+const hidden = "(not shown)"
+
+// readsAll reports whether the visitor reads what programs wrote as they wrote it.
+func (v *visit) readsAll() bool { return v.access.Details && v.s.opts.Redact == nil }
+
+// private is what the visitor reads of a text that a program wrote of a message: a header, a
+// correlation id, an error. The topic is empty where it is not known.
+func (v *visit) private(topic, text string) string {
+	switch {
+	case text == "" || v.readsAll():
+		return text
+	case !v.access.Details:
+		return hidden
+	}
+	return string(v.s.opts.Redact(topic, []byte(text)))
+}
+
+// headers are what the visitor reads of headers. Those of pawl's own are no secret.
+func (v *visit) headers(topic string, headers map[string]string) map[string]string {
+	shown := view.Headers(headers)
+	for name, value := range shown {
+		if name != job.Header && name != "traceparent" && value != view.Masked {
+			shown[name] = v.private(topic, value)
+		}
+	}
+	return shown
+}
+
+func (v *visit) redactMessage(m *outbox.Info) {
+	m.Headers, m.CorrelationID, m.LastError = v.headers(m.Topic, m.Headers), v.private(m.Topic, m.CorrelationID), v.private(m.Topic, m.LastError)
+}
+
+func (v *visit) redactAttempts(topic string, attempts []acts.Attempt) {
+	for i := range attempts {
+		attempts[i].Error = v.private(topic, attempts[i].Error)
+	}
+}
+
+func (v *visit) redactTimer(t *timer.Info) {
+	t.Headers, t.CorrelationID, t.LastError = v.headers(t.Topic, t.Headers), v.private(t.Topic, t.CorrelationID), v.private(t.Topic, t.LastError)
+}
+
+// redactFacts hides errors, which are facts and in summaries: whole, or their first 300 characters.
+func (v *visit) redactFacts(facts health.Facts, summed ...*health.Finding) {
+	about, _ := facts.Get("topic").(string)
+	hide := func(topic, text string) string {
+		shown, begin := v.private(topic, text), []rune(text)
+		begin = begin[:min(len(begin), explainedError)]
+		for _, f := range summed {
+			if text != "" {
+				f.Summary = strings.ReplaceAll(strings.ReplaceAll(f.Summary, text, shown), string(begin), shown)
+			}
+		}
+		return shown
+	}
+	for i := range facts {
+		switch known := facts[i].Value.(type) {
+		case string:
+			when, failure, attempt := strings.Cut(known, ": ")
+			if key := facts[i].Key; key == "error" || key == "last_error" {
+				facts[i].Value = hide(about, known)
+			} else if attempt && strings.HasPrefix(key, "attempt_") {
+				facts[i].Value = when + ": " + v.private(about, failure)
+			}
+		case map[string]string:
+			shown := map[string]string{}
+			for topic, text := range known {
+				shown[topic] = hide(topic, text)
+			}
+			facts[i].Value = shown
+		}
+	}
+}
+
+func (v *visit) redactExplanation(x *admin.Explanation) {
+	summed := []*health.Finding{&x.Finding}
+	for i := range x.Also {
+		summed = append(summed, &x.Also[i])
+	}
+	v.redactFacts(x.Facts, summed...)
+	for _, list := range [][]admin.Explanation{x.Causes, x.AlsoMatches} {
+		for i := range list {
+			v.redactExplanation(&list[i])
+		}
+	}
+}
+
+func (v *visit) redactReport(r health.Report) health.Report {
+	if v.readsAll() {
+		return r
+	}
+	r.Findings = slices.Clone(r.Findings)
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		f.Facts = slices.Clone(f.Facts)
+		v.redactFacts(f.Facts, f)
+	}
+	return r
+}
+
+func (v *visit) redactActivity(a *inspect.Activity) {
+	if v.readsAll() {
+		return
+	}
+	hide := func(topic string, errs map[string]int64) map[string]int64 {
+		shown := map[string]int64{}
+		for text, n := range errs {
+			shown[v.private(topic, text)] += n
+		}
+		return shown
+	}
+	for i := range a.Topics {
+		t := &a.Topics[i]
+		t.Errors = hide(t.Topic, t.Errors)
+		for k := range t.Steps {
+			t.Steps[k].Errors = hide(t.Topic, t.Steps[k].Errors)
+		}
+	}
+}
+
+// searched reads a filter that finds by what only some visitors may read.
+func (v *visit) searched(q *params, name string) string {
+	if q.Get(name) != "" && !v.access.Details {
+		q.wrong(name, "only who may read details finds by it")
+	}
+	return q.Get(name)
 }

@@ -5,40 +5,32 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/activity"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/inspect"
 	"github.com/bravellian/pawl/outbox"
 )
 
 // topicsAndQueues lists the topics and queues, the most urgent first, and the limits.
-func topicsAndQueues(v *visit) (*screen, error) {
-	w, err := v.window()
-	if err != nil {
-		return nil, err
+func (v *visit) topicsAndQueues(_ context.Context, s *store, p *picture) ([]block, error) {
+	named := func(kind admin.Kind) []*subject {
+		return slices.DeleteFunc(p.subjects(kind, ""), func(one *subject) bool { return !strings.Contains(one.name, v.query.Get("name")) })
 	}
-	name := v.query.Get("name")
-	return &screen{Title: "Topics and queues", Filter: v.filter(input{Name: "name", Label: "Name contains"}), Blocks: v.each(func(ctx context.Context, s *store) ([]block, error) {
-		p, err := v.picture(ctx, s, &w)
-		if err != nil {
-			return nil, err
-		}
-		named := func(kind admin.Kind) []*subject {
-			return slices.DeleteFunc(p.subjects(kind, ""), func(one *subject) bool { return !strings.Contains(one.name, name) })
-		}
-		topics, queues := named(admin.Topic), named(admin.Queue)
-		return []block{
-			{Heading: "Topics", Table: v.paged(s, pausable(s, v.topicTable(s, &p.activity, topics), topics), "topics")},
-			{Heading: "Queues", Table: v.paged(s, pausable(s, v.queueTable(s, queues), queues), "queues")},
-			{Heading: "Limits", Table: v.paged(s, limitTable(s, p.limits), "limits"), Actions: []action{setLimit(s, &admin.Limit{}, input{Name: "kind", Label: "Of", Value: "topic", Hint: "topic, queue or each"}, input{Name: "name", Label: "Name"})}},
-		}, nil
-	})}, nil
+	topics, queues := named(admin.Topic), named(admin.Queue)
+	limits := block{Heading: "Limits", Table: v.paged(s, limitTable(s, p.limits), "limits")}
+	limits.Actions = []action{setLimit(s, &admin.Limit{}, input{Name: "kind", Label: "Of", Value: "topic", Hint: "topic, queue or each"}, input{Name: "name", Label: "Name"})}
+	return []block{
+		{Heading: "Topics", Table: v.paged(s, pausable(s, v.topicTable(s, &p.activity, topics), topics), "topics")},
+		{Heading: "Queues", Table: v.paged(s, pausable(s, v.queueTable(s, queues), queues), "queues")},
+		limits,
+	}, nil
 }
 
 // paged cuts a table to the page that the address asks for: its rows are in memory.
@@ -61,36 +53,39 @@ func (v *visit) part(s *store, n int, which string) (from, to int, more string) 
 	return from, to, more
 }
 
+// subjectTable shows topics or queues below each other.
+func subjectTable(head []string, all []*subject, row func(*subject) []cell) *table {
+	t := tableOf("None is known.", head, all, func(one **subject) []cell { return row(*one) })
+	t.Dense = true
+	return t
+}
+
 // topicTable shows topics: whether they are well, how fast, what waits and for how long.
 func (v *visit) topicTable(s *store, a *inspect.Activity, all []*subject) *table {
-	t := &table{Head: []string{"State", "Topic", "In /min", "Done /min", "Failed /min", "Waiting", "Oldest", "Wait p50", "p95", "Took p95", "Course", "Handled by"}, None: "None is known.", Dense: true}
 	minutes := known(a)
-	for _, one := range all {
-		t.Rows = append(t.Rows, []cell{
+	return subjectTable([]string{"State", "Topic", "In /min", "Done /min", "Failed /min", "Waiting", "Oldest", "Wait p50", "p95", "Took p95", "Course", "Handled by"}, all, func(one *subject) []cell {
+		return []cell{
 			one.state, link(one.name, v.hrefIn(s.key, "topic", "name", one.name)), aMinute(one.done.enqueued, minutes), aMinute(one.done.Done, minutes), aMinute(one.done.Retried+one.done.Failed, minutes),
 			counted(one.waiting(), one.more), age(one.oldest), within(&one.done.Waits, 0.5), within(&one.done.Waits, 0.95), within(&one.done.Takes, 0.95), {Spark: sparkOf(&one.done), order: float64(one.done.Done)}, words(one.by.Names()),
-		})
-	}
-	return t
+		}
+	})
 }
 
 // queueTable shows queues: how busy the workers are that serve them, and what waits.
 func (v *visit) queueTable(s *store, all []*subject) *table {
-	t := &table{Head: []string{"State", "Queue", "Busy", "Waiting", "Oldest", "Scheduled", "Retrying", "Failed", "Wait p95", "Course", "Served by"}, None: "None is known.", Dense: true}
-	for _, one := range all {
-		t.Rows = append(t.Rows, []cell{
+	return subjectTable([]string{"State", "Queue", "Busy", "Waiting", "Oldest", "Scheduled", "Retrying", "Failed", "Wait p95", "Course", "Served by"}, all, func(one *subject) []cell {
+		return []cell{
 			one.state, link(one.name, v.hrefIn(s.key, "queue", "name", one.name)), one.busy(), counted(one.waiting(), one.more), age(one.oldest),
 			count(one.states["scheduled"]), count(one.states["retrying"]), counted(one.states["failed"], one.moreFailed), within(&one.done.Waits, 0.95), {Spark: sparkOf(&one.done), order: float64(one.done.Done)}, words(one.by.Names()),
-		})
-	}
-	return t
+		}
+	})
 }
 
 // pausable adds what pauses or resumes each of a table's subjects, and by whom it is paused and why.
 func pausable(s *store, t *table, all []*subject) *table {
-	t.Head = append(t.Head, "")
+	t.Columns = append(t.Columns, column{})
 	for i, one := range all {
-		act := cell{Actions: []action{pauseActions(s, one)}}
+		act := cell{Actions: pauses(s, one)}
 		if one.pause != nil {
 			act.Text = strings.TrimSpace("by " + one.pause.Actor + " " + one.pause.Reason)
 		}
@@ -117,12 +112,20 @@ func known(a *inspect.Activity) float64 {
 	return float64(len(all)-unknown) * a.Step.Minutes()
 }
 
-// aMinute is a number of messages as a rate; empty where nobody counted.
+// aMinute is a number of messages as a rate; unknown where nobody counted, and left empty where there were none.
 func aMinute(n int64, minutes float64) cell {
-	if minutes <= 0 {
+	c := cell{Number: true, order: float64(n) / minutes}
+	switch rate := c.order; {
+	case minutes <= 0:
 		return cell{Number: true, Text: "unknown"}
+	case rate >= 10:
+		return count(int64(rate + 0.5))
+	case rate >= 0.1:
+		c.Text = strconv.FormatFloat(rate, 'f', 1, 64)
+	case rate > 0:
+		c.Text = "< 0.1"
 	}
-	return aSecond(float64(n) / minutes)
+	return c
 }
 
 // within is the bound that a share of durations is within; empty where none was measured.
@@ -132,68 +135,38 @@ func within(h *activity.Histogram, share float64) cell {
 		return cell{Number: true}
 	case bound == 0:
 		all := activity.Bounds()
-		return cell{Number: true, Text: "> " + short(all[len(all)-1]), order: math.Inf(1)}
+		return cell{Number: true, Text: "> " + engine.Exact(all[len(all)-1]), order: math.Inf(1)}
 	default:
-		return cell{Number: true, Text: "≤ " + short(bound), order: float64(bound)}
+		return cell{Number: true, Text: "≤ " + engine.Exact(bound), order: float64(bound)}
 	}
 }
 
-// short is a duration without the zeros at its end: 5m, 30s, 200ms.
-func short(d time.Duration) string {
-	text := d.String()
-	for _, zero := range []string{"m0s", "h0m"} {
-		if strings.HasSuffix(text, zero) {
-			text = text[:len(text)-2]
-		}
-	}
-	return text
-}
-
-// pauseActions pause or resume a topic or queue.
-func pauseActions(s *store, one *subject) action {
-	fields := []string{"store", s.key, "kind", string(one.kind), "name", one.name}
-	if one.pause != nil {
-		return action{Do: "resume", Label: "Resume", Fields: fields}
-	}
-	return action{Do: "pause", Label: "Pause", Fields: fields, Inputs: []input{why()}, Confirm: "No more of its messages begin, in all processes, until it is resumed."}
-}
-
-func pauseSubject(ctx context.Context, s *store, form url.Values) (string, error) {
-	return became(s.Admin.Pause(ctx, admin.Kind(form.Get("kind")), form.Get("name"), form.Get("reason")))(form.Get("kind")+" "+form.Get("name"), "paused")
-}
-
-func resumeSubject(ctx context.Context, s *store, form url.Values) (string, error) {
-	return became(s.Admin.Resume(ctx, admin.Kind(form.Get("kind")), form.Get("name")))(form.Get("kind")+" "+form.Get("name"), "resumed")
+// pauses is what pauses or resumes a topic or queue.
+func pauses(s *store, one *subject) []action {
+	can := map[bool]string{true: "pause", false: "resume"}[one.pause == nil]
+	return offer(can, "store", s.key, "kind", string(one.kind), "name", one.name)
 }
 
 // subjectPage is about a topic in all queues, or a queue with all its topics.
-func (v *visit) subjectPage(kind admin.Kind) (*screen, error) {
-	w, err := v.window()
-	if err != nil {
-		return nil, err
+func (v *visit) subjectPage(kind admin.Kind, title string) (*screen, error) {
+	sc, err := pictured(func(v *visit, ctx context.Context, s *store, p *picture) ([]block, error) {
+		one := p.subject(kind, v.query.Get("name"))
+		if one == nil { // what somebody wrote into a link is not shown
+			return []block{{Note: "Nothing is known of it."}}, nil
+		}
+		if v.key == s.key {
+			title += " " + one.name
+		}
+		return v.subject(ctx, s, p, one)
+	})(v)
+	if err == nil {
+		sc.Title = title
 	}
-	title := map[admin.Kind]string{admin.Topic: "Topic", admin.Queue: "Queue"}[kind]
-	sc := &screen{Title: title}
-	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
-		p, err := v.picture(ctx, s, &w)
-		if err != nil {
-			return nil, err
-		}
-		for _, one := range p.subjects(kind, "") {
-			if one.name == v.query.Get("name") { // what somebody wrote into a link is not shown
-				if v.key == s.key {
-					sc.Title = title + " " + one.name
-				}
-				return v.subject(ctx, s, p, &w, one)
-			}
-		}
-		return []block{{Note: "Nothing is known of it."}}, nil
-	})
-	return sc, nil
+	return sc, err
 }
 
 // subject shows a topic or queue.
-func (v *visit) subject(ctx context.Context, s *store, p *picture, w *window, one *subject) ([]block, error) {
+func (v *visit) subject(ctx context.Context, s *store, p *picture, one *subject) ([]block, error) {
 	filter := outbox.FailedFilter{Topic: one.name}
 	if one.kind == admin.Queue {
 		filter = outbox.FailedFilter{Queue: one.name}
@@ -204,13 +177,13 @@ func (v *visit) subject(ctx context.Context, s *store, p *picture, w *window, on
 	}
 	failed, retrying := sum(groups)
 	limit := cmp.Or(one.limit, &admin.Limit{Kind: one.kind, Name: one.name})
-	actions := append([]action{pauseActions(s, one), setLimit(s, limit)}, failedActions(s, &filter, failed, retrying)...)
+	actions := slices.Concat(pauses(s, one), []action{setLimit(s, limit)}, failedActions(s, &filter, failed, retrying))
 	if one.kind == admin.Topic {
-		actions = append(actions, movesTo("store", s.key, "from", one.name))
+		actions = append(actions, offer("retopic", "store", s.key, "from", one.name)...)
 	}
 	all := []block{
 		{Findings: v.remedied(s, p, one.findings), Facts: v.standing(s, p, one), Actions: actions},
-		{Heading: "Messages a minute", Timeline: v.timeline(w, &p.activity, &one.done, p.marks(one))},
+		{Heading: "Messages a minute", Timeline: v.timeline(p, &one.done, p.marks(one))},
 	}
 	if len(groups) > 0 {
 		all = append(all, block{Heading: "What fails", Table: v.paged(s, v.failureTable(s, filter.Queue, groups), "groups")})
@@ -227,15 +200,12 @@ func (v *visit) standing(s *store, p *picture, one *subject) []fact {
 		return link(grouped(one.states[state]), v.hrefIn(s.key, "messages", "status", status, string(one.kind), one.name))
 	}
 	minutes := known(&p.activity)
-	paused, limited := cell{}, ""
+	paused := cell{}
 	if one.pause != nil {
 		paused = cell{State: "paused", Text: "by " + one.pause.Actor + " " + one.pause.Reason, Time: one.pause.Since}
 	}
-	if one.limit != nil {
-		limited = limitWords(one.limit)
-	}
 	return facts(
-		"State", one.state, "Paused", paused, "Limit", limited,
+		"State", one.state, "Paused", paused, "Limit", limitWords(cmp.Or(one.limit, &admin.Limit{})),
 		"Waiting", counted(one.waiting(), one.more), "Oldest", one.oldest, "Running", list("in_flight", "running"), "Scheduled", list("scheduled", "scheduled"), "Retrying", list("retrying", "retrying"), "Failed", list("failed", "failed"),
 		"In /min", aMinute(one.done.enqueued, minutes), "Done /min", aMinute(one.done.Done, minutes), "Failed attempts /min", aMinute(one.done.Retried+one.done.Failed, minutes),
 		"Wait p50", within(&one.done.Waits, 0.5), "Wait p95", within(&one.done.Waits, 0.95), "Took p50", within(&one.done.Takes, 0.5), "Took p95", within(&one.done.Takes, 0.95),
@@ -278,7 +248,9 @@ func (v *visit) remedied(s *store, p *picture, found []health.Finding) []finding
 		case f.Code == "paused" && len(p.pauses) > 0:
 			for j := range p.pauses[:min(len(p.pauses), fewActions)] {
 				h := &p.pauses[j]
-				f.Actions = append(f.Actions, action{Do: "resume", Label: "Resume " + h.Name, Fields: []string{"store", s.key, "kind", string(h.Kind), "name", h.Name}})
+				resume := offer("resume", "store", s.key, "kind", string(h.Kind), "name", h.Name)
+				resume[0].Label += " " + h.Name
+				f.Actions = append(f.Actions, resume...)
 			}
 		case f.Code == "failed":
 			n, _ := f.Facts.Get("count").(int64)
@@ -298,15 +270,11 @@ func (v *visit) remedied(s *store, p *picture, found []health.Finding) []finding
 
 // limited is the page about what a limit holds for: of a pattern the list of what it may match.
 func (v *visit) limited(s *store, l *admin.Limit) string {
-	path := map[admin.Kind]string{admin.Topic: "topic", admin.Queue: "queue"}[l.Kind]
-	if path == "" {
-		return v.hrefIn(s.key, "topics", "name", strings.TrimRight(l.Name, "*"))
+	if l.Kind == admin.Topic || l.Kind == admin.Queue {
+		return v.hrefIn(s.key, string(l.Kind), "name", l.Name)
 	}
-	return v.hrefIn(s.key, path, "name", l.Name)
+	return v.hrefIn(s.key, "topics", "name", strings.TrimRight(l.Name, "*"))
 }
-
-// fewActions is how many pauses a finding offers to end.
-const fewActions = 3
 
 // setLimit limits a topic or queue, or changes its limit. What l does not name are inputs.
 func setLimit(s *store, l *admin.Limit, subject ...input) action {
@@ -329,33 +297,20 @@ func limitTable(s *store, limits []admin.Limit) *table {
 	return tableOf("Nothing is limited.", []string{"Of", "Name", "Limit", "Claimed", "Waiting", "Oldest", "Since", "By", ""}, limits, func(l *admin.Limit) []cell {
 		return []cell{
 			words(string(l.Kind)), words(l.Name), words(limitWords(l)), count(l.Claimed), count(l.Waiting), age(l.Oldest), at(l.Since), words(strings.TrimSpace(l.Actor + " " + l.Reason)),
-			{Actions: []action{setLimit(s, l), {Do: "unlimit", Label: "Remove", Fields: []string{"store", s.key, "kind", string(l.Kind), "name", l.Name}, Inputs: []input{why()}, Confirm: "What waits for it is claimed as anything else."}}},
+			{Actions: append([]action{setLimit(s, l)}, offer("unlimit", "store", s.key, "kind", string(l.Kind), "name", l.Name)...)},
 		}
 	})
 }
 
-func limitSubject(ctx context.Context, s *store, form url.Values) (string, error) {
-	l, err := limitsOf(form)
-	if err != nil {
-		return "", err
+func limitSubject(a *act) (string, error) {
+	l := outbox.Limit{Concurrency: a.number("concurrency"), Rate: a.number("rate")}
+	if l.Rate > 0 {
+		l.Period = a.duration("period", required)
 	}
-	return became(s.Admin.SetLimit(ctx, admin.Kind(form.Get("kind")), form.Get("name"), l, form.Get("reason")))(form.Get("kind")+" "+form.Get("name"), "limited")
-}
-
-// limitsOf reads the limits of a form.
-func limitsOf(form url.Values) (l outbox.Limit, err error) {
-	if l.Concurrency, err = number[int](form, "concurrency"); err != nil {
-		return l, err
+	if a.err != nil {
+		return "", a.err
 	}
-	if l.Rate, err = number[int](form, "rate"); err != nil || l.Rate == 0 {
-		return l, err
-	}
-	l.Period, err = duration("period", form.Get("period"))
-	return l, err
-}
-
-func unlimitSubject(ctx context.Context, s *store, form url.Values) (string, error) {
-	return became(s.Admin.RemoveLimit(ctx, admin.Kind(form.Get("kind")), form.Get("name")))(form.Get("kind")+" "+form.Get("name"), "has no limit any more")
+	return became(a.Admin.SetLimit(a, a.kind(), a.Get("name"), l, a.Get("reason")))(a.subject(), "limited")
 }
 
 func limitWords(l *admin.Limit) string {
@@ -364,7 +319,7 @@ func limitWords(l *admin.Limit) string {
 		parts = append(parts, grouped(int64(l.Concurrency))+" at once")
 	}
 	if l.Rate > 0 {
-		parts = append(parts, grouped(int64(l.Rate))+" in "+short(l.Period))
+		parts = append(parts, grouped(int64(l.Rate))+" in "+engine.Exact(l.Period))
 	}
 	return strings.Join(parts, ", ")
 }

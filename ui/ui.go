@@ -1,12 +1,12 @@
-// Package ui is a dashboard: pages about the messages, joins, timers, jobs, leases and workers of a
-// database, or of a fleet, with what an operator does to them, and the same data as JSON. It is an
-// http.Handler for a program's own server; "pawl ui" serves it alone. Everything that a browser
-// loads is part of the program.
+// Package ui is a dashboard: pages about the messages, joins, timers, jobs, leases and workers of a database, or of a
+// fleet, with what an operator does to them, and the same data as JSON. It is an http.Handler for a program's own
+// server; "pawl ui" serves it alone. Everything that a browser loads is part of the program.
 //
 //	mux.Handle("/pawl/", http.StripPrefix("/pawl", ui.Handler(ui.Of(p), ui.Options{Authorize: who})))
 package ui
 
 import (
+	"cmp"
 	"context"
 	"html/template"
 	"log/slog"
@@ -17,13 +17,11 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/fleet"
-	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// Options configure a Handler. The zero value is right on a developer's machine: it serves this
-// machine alone.
+// Options configure a Handler. The zero value is right on a developer's machine: it serves this machine alone.
 type Options struct {
 	// Authorize returns what the sender of a request may do, or an error, which is answered with
 	// 403 (503 for context.DeadlineExceeded) and logged. It is called for every page, asset and change.
@@ -63,25 +61,21 @@ type server struct {
 	pictures  pictures
 }
 
-// Handler returns the dashboard of a source. It may be served below any path whose prefix is taken
-// off (http.StripPrefix), and answers nothing but GET, HEAD and POST. It starts nothing that outlives
-// its requests. Pages that are visible are kept up to date by asking for them again: none holds a
-// connection.
+// Handler returns the dashboard of a source. It may be served below any path whose prefix is taken off
+// (http.StripPrefix), and answers nothing but GET, HEAD and POST. It starts nothing that outlives its requests. Pages
+// that are visible are kept up to date by asking for them again: none holds a connection.
 //
-// The limits of connections are those of the http.Server. The zero value of that has none: set
-// ReadHeaderTimeout, ReadTimeout, WriteTimeout and IdleTimeout (5 s and three times 30 s for "pawl ui"),
-// and bound how many connections there are, or whoever reaches the address takes every file
-// descriptor that the process may have. WriteTimeout should be above Options.Timeout. Changes are
-// not bound by ReadTimeout and WriteTimeout.
+// The limits of connections are those of the http.Server. The zero value of that has none: set ReadHeaderTimeout,
+// ReadTimeout, WriteTimeout and IdleTimeout (5 s and three times 30 s for "pawl ui"), and bound how many connections
+// there are, or whoever reaches the address takes every file descriptor that the process may have. WriteTimeout
+// should be above Options.Timeout. Changes are not bound by ReadTimeout and WriteTimeout.
 func Handler(source Source, opts Options) http.Handler {
-	if opts.Refresh == 0 {
-		opts.Refresh = 2 * time.Second
+	if opts.Authorize == nil {
+		opts.Authorize = thisMachine
 	}
-	opts.Refresh = max(opts.Refresh, 200*time.Millisecond)
-	if opts.Timeout == 0 {
-		opts.Timeout = 5 * time.Second
-	}
-	s := &server{source: source, opts: opts, log: engine.Logger(opts.Logger), cross: http.NewCrossOriginProtection(), templates: templates(), notices: notices{texts: map[string]string{}}, pictures: pictures{keep: opts.Refresh / 2}}
+	opts.Refresh = max(cmp.Or(opts.Refresh, 2*time.Second), 200*time.Millisecond)
+	opts.Timeout = cmp.Or(opts.Timeout, 5*time.Second)
+	s := &server{source: source, opts: opts, log: engine.Logger(opts.Logger), cross: http.NewCrossOriginProtection(), templates: templates(), pictures: pictures{keep: opts.Refresh / 2}}
 	for _, origin := range opts.TrustedOrigins {
 		if err := s.cross.AddTrustedOrigin(origin); err != nil {
 			panic("ui: TrustedOrigins: " + err.Error())
@@ -99,28 +93,25 @@ func Handler(source Source, opts Options) http.Handler {
 
 // Source is what a dashboard is about: Of one database, or OfFleet.
 type Source struct {
-	one    *pawl.Pawl
-	fleet  *fleet.Fleet
-	probes health.Source
+	one   *pawl.Pawl
+	fleet *fleet.Fleet
 }
 
-// Of returns a database as the source of a dashboard. It need not run workers.
-// Of(nil) panics.
+// Of returns a database as the source of a dashboard. It need not run workers. Of(nil) panics.
 func Of(p *pawl.Pawl) Source {
 	if p == nil {
 		panic("ui: Of(nil)")
 	}
-	return Source{one: p, probes: p}
+	return Source{one: p}
 }
 
-// OfFleet returns the stores of a fleet as the source of a dashboard: those that it knows when a page
-// is asked for.
+// OfFleet returns the stores of a fleet as the source of a dashboard: those that it knows when a page is asked for.
 // OfFleet(nil) panics.
 func OfFleet(f *fleet.Fleet) Source {
 	if f == nil {
 		panic("ui: OfFleet(nil)")
 	}
-	return Source{fleet: f, probes: f}
+	return Source{fleet: f}
 }
 
 // store is one database of a source.

@@ -27,7 +27,7 @@ var (
 	anyTag = regexp.MustCompile(`<[^>]*>`)
 	quoted = regexp.MustCompile(`"[^"]*"|'[^']*'`)
 	// forbidden is what the policy for content forbids in a tag, without what is quoted there.
-	forbidden = regexp.MustCompile(`(?i)^<style|\sstyle=|\son[a-z]+=|^<script( defer)?>|^<(iframe|object|embed|base)\b`)
+	forbidden = regexp.MustCompile(`(?i)^<style|\sstyle=|\son[a-z]+=|^<script( defer| type="module")*>|^<(iframe|object|embed|base)\b`)
 )
 
 // inline finds scripts and styles in a page.

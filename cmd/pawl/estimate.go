@@ -36,11 +36,7 @@ func remaining(n int64, perSecond float64) string {
 	case took < time.Second:
 		took = time.Second
 	}
-	text := took.Round(time.Second).String()
-	if strings.HasSuffix(text, "m0s") { // 2m0s is 2m
-		text = strings.TrimSuffix(text, "0s")
-	}
-	return ", about " + text
+	return ", about " + engine.Exact(took.Round(time.Second))
 }
 
 // backlog is how many messages wait for a worker or are held by one.

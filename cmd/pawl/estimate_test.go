@@ -11,7 +11,7 @@ func TestEstimates(t *testing.T) {
 		n    int64
 		rate float64
 		want string
-	}{{0, 5, ""}, {5, 0, ""}, {1, 1000, ", about 1s"}, {90, 1, ", about 1m30s"}, {120, 1, ", about 2m"}, {3600, 1, ", about 1h0m"}, {1 << 62, 1e-9, ""}} {
+	}{{0, 5, ""}, {5, 0, ""}, {1, 1000, ", about 1s"}, {90, 1, ", about 1m30s"}, {120, 1, ", about 2m"}, {3600, 1, ", about 1h"}, {1 << 62, 1e-9, ""}} {
 		if got := remaining(c.n, c.rate); got != c.want {
 			t.Errorf("%d at %v/s: %q, want %q", c.n, c.rate, got, c.want)
 		}

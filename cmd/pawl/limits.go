@@ -10,6 +10,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -163,13 +164,7 @@ func (l *limitJSON) rate() string {
 	if l.Rate == 0 {
 		return ""
 	}
-	per := l.Period.String()
-	for _, zero := range []string{"m0s", "h0m"} {
-		if strings.HasSuffix(per, zero) {
-			per = per[:len(per)-2]
-		}
-	}
-	return fmt.Sprintf("%d/%s", l.Rate, per)
+	return fmt.Sprintf("%d/%s", l.Rate, engine.Exact(l.Period))
 }
 
 // numberKnown is a number, or nothing for 0.

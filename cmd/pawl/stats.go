@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/activity"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/inspect"
 )
 
@@ -104,9 +105,9 @@ func within(h *activity.Histogram) string {
 		return ""
 	case bound == 0:
 		all := activity.Bounds()
-		return ">" + all[len(all)-1].String()
+		return ">" + engine.Exact(all[len(all)-1])
 	default:
-		return strings.TrimSuffix(strings.TrimSuffix(bound.String(), "0s"), "0m")
+		return engine.Exact(bound)
 	}
 }
 

@@ -63,8 +63,7 @@ func Listed(some []string, n, most int) string {
 	return text
 }
 
-// Span returns a duration in its one or two largest units: 350ms, 2m10s, 3d4h, 12d. It is at least a
-// millisecond.
+// Span returns a duration in its one or two largest units, and at least a millisecond: 350ms, 2m10s, 3d4h.
 func Span(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {
@@ -80,6 +79,11 @@ func Span(d time.Duration) string {
 		return units(d, day, "d", time.Hour, "h")
 	}
 	return fmt.Sprintf("%dd", d/day)
+}
+
+// Exact returns a duration as Go writes it, without the zeros at its end: 5m, 30s, 200ms.
+func Exact(d time.Duration) string {
+	return strings.NewReplacer("h0m0s", "h", "m0s", "m").Replace(d.String())
 }
 
 func units(d, large time.Duration, unit string, small time.Duration, smallUnit string) string {

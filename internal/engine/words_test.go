@@ -49,3 +49,15 @@ func TestSpan(t *testing.T) {
 		}
 	}
 }
+
+// D-720: a duration that somebody set, or that bounds others, is said exactly and without zeros at its end.
+func TestExact(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0s", 200 * time.Millisecond: "200ms", 10 * time.Second: "10s", 30 * time.Second: "30s", 90 * time.Second: "1m30s", 10 * time.Minute: "10m",
+		time.Hour: "1h", 6*time.Hour + 30*time.Minute: "6h30m", time.Hour + 30*time.Second: "1h0m30s", 1500 * time.Millisecond: "1.5s",
+	} {
+		if got := engine.Exact(d); got != want {
+			t.Errorf("%v is %q, want %q", d, got, want)
+		}
+	}
+}

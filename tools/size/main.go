@@ -1,4 +1,4 @@
-// Command size counts the lines of Go and fails when they pass the budget:
+// Command size counts the lines of Go, and of the pages of modules, and fails when they pass the budget:
 //
 //	go run ./tools/size
 //
@@ -91,7 +91,7 @@ func count(repository fs.FS) (*counts, error) {
 			}
 			return nil
 		}
-		if path.Ext(name) != ".go" {
+		if path.Ext(name) != ".go" && (!page(name) || moduleOf(path.Dir(name), modules) == "") {
 			return nil
 		}
 		text, err := fs.ReadFile(repository, name)
@@ -104,6 +104,21 @@ func count(repository fs.FS) (*counts, error) {
 	return c, err
 }
 
+// page reports whether a file is a template, a style sheet or a script that somebody wrote.
+func page(name string) bool {
+	return slices.Contains([]string{".html", ".css", ".js"}, path.Ext(name)) && !strings.HasSuffix(name, ".min.js")
+}
+
+// moduleOf is the innermost of the modules, which are in the order of the tree, that a folder is in; none: "".
+func moduleOf(dir string, modules []string) (in string) {
+	for _, m := range modules {
+		if dir == m || strings.HasPrefix(dir, m+"/") {
+			in = m
+		}
+	}
+	return in
+}
+
 // generated reports whether a tool wrote a file.
 func generated(text []byte) bool {
 	head, _, _ := bytes.Cut(text, []byte("\npackage "))
@@ -113,12 +128,7 @@ func generated(text []byte) bool {
 // add counts a file.
 func (c *counts) add(name string, modules []string, lines int, generated bool) {
 	dir := path.Dir(name)
-	in := "" // the innermost of the modules, which are in the order of the tree
-	for _, m := range modules {
-		if dir == m || strings.HasPrefix(dir, m+"/") {
-			in = m
-		}
-	}
+	in := moduleOf(dir, modules)
 	switch {
 	case generated:
 		c.others["generated"] += lines
