@@ -278,7 +278,7 @@ func TestWindow(t *testing.T) {
 	w.recordAt(now, -time.Hour) // clocks are set
 }
 
-// D-692: what is wrong in the environment is named, and nothing is assumed instead.
+// D-690: what is wrong in the environment is named, and nothing is assumed instead.
 func TestConfig(t *testing.T) {
 	env := map[string]string{"DATABASE_URL": "postgres://h/d", "PRODUCER_MODE": "sometimes", "WORKER_COUNT": "0", "SAMPLE_EVERY_S": "soon"}
 	_, err := readConfig(func(name string) string { return env[name] })
