@@ -89,10 +89,11 @@ func (r *reporter) sampleEvery(ctx context.Context) {
 	}
 }
 
-// sample writes what happened since the last one. The windows of rates are what really passed, so that
-// rate times window is a number of jobs.
+// sample writes what happened since the last one. A shorter time than the interval, the first and the
+// last, counts as a whole one: the harness adds up the rates of replicas as if their windows were the
+// same, and rate times window is a number of jobs still.
 func (r *reporter) sample(now time.Time) {
-	seconds := max(now.Sub(r.last).Seconds(), 0.001)
+	seconds := max(now.Sub(r.last), r.cfg.sampleEvery).Seconds()
 	r.last = now
 	write := func(metric string, value, window float64) {
 		r.write(measurement{T: now.UTC().Format(timeFormat), System: system, InstanceID: r.cfg.instance, Kind: "adapter", SubjectKind: "adapter", Metric: metric, Value: value, WindowS: window})
