@@ -128,11 +128,16 @@ func (h *harness) note(l line) {
 	}
 }
 
+// mostSamples is how many samples a state may take to come, one a second.
+const mostSamples = 120
+
 // until reads lines until ok.
 func (h *harness) until(ok func() bool) {
 	h.t.Helper()
-	for !ok() {
-		h.read()
+	for began := h.sampled["enqueue_rate"]; !ok(); h.read() {
+		if h.sampled["enqueue_rate"]-began > mostSamples {
+			h.t.Fatalf("after %d samples: %v", mostSamples, h.last)
+		}
 	}
 }
 
