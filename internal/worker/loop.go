@@ -388,7 +388,7 @@ func (l *Loop[M]) settled(at time.Time) {
 	}
 }
 
-// failed waits after a failed exchange: 0.25 s … 30 s, with jitter (D-6).
+// failed waits after a failed exchange: 0.25 s … 30 s, with jitter (D-6), or a second if an enqueue succeeds.
 func (l *Loop[M]) failed(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
@@ -402,7 +402,9 @@ func (l *Loop[M]) failed(ctx context.Context, err error) {
 	l.cfg.Logger.Log(ctx, level, "database unavailable, will retry", "error", err, "failures", l.failures)
 	delay := l.cfg.Jitter(outageDelay(l.failures), 0.2)
 	l.stats.Tracker.iterate(delay)
-	_ = engine.Sleep(ctx, delay)
+	if first := min(delay, time.Second); engine.Sleep(ctx, first) == nil && l.waiter.Sleep(ctx, delay-first) {
+		l.search.again() // something was enqueued meanwhile: the database is back
+	}
 }
 
 // answered records that an exchange succeeded. After a failure the maintenance goes on at

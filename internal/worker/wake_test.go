@@ -379,3 +379,42 @@ func TestStopEmptyThroughAnOutage(t *testing.T) {
 		wantRuns(t, r, 0, 100)
 	})
 }
+
+// D-692: after a long outage an enqueue of this process ends the wait for the next try.
+func TestEnqueueEndsTheWaitAfterAnOutage(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		r := newRig(s, worker.Config[payload]{PollMin: time.Hour, PollMax: time.Hour, Jitter: func(d time.Duration, _ float64) time.Duration { return d }},
+			func(context.Context, item) error { return nil })
+		r.start()
+		defer r.end()
+		advance(time.Minute)
+		tries := 0
+		r.link.hook(func(_ context.Context, c *call) error {
+			if c.op == "exchange" {
+				tries++
+			}
+			return errAway
+		})
+		s.notify()
+		advance(time.Hour + 5*time.Second) // in the middle of a wait of 25 s
+		before := tries
+		if before < 3600/25 || before > 3600/25+10 {
+			t.Errorf("%d tries in an hour without enqueues, want one each 25 s", before)
+		}
+		s.notify()
+		s.notify()
+		advance(time.Millisecond)
+		if tries != before+1 {
+			t.Errorf("%d tries after an enqueue, want 1", tries-before)
+		}
+		s.notify()
+		advance(time.Second / 2)
+		if tries != before+1 {
+			t.Errorf("%d tries within a second, want 1", tries-before)
+		}
+		r.link.hook(nil)
+		id := s.add(1, "t", 0)[0]
+		advance(time.Second)
+		wantPlace(t, s, id, acked, 0)
+	})
+}
