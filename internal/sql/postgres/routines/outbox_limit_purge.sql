@@ -12,7 +12,7 @@ BEGIN
   END IF;
   LOCK TABLE pawl.outbox_limit IN EXCLUSIVE MODE; -- see outbox_limits_share
   DELETE FROM pawl.outbox_limit_claim u
-   WHERE u.kind = 'topic' AND NOT EXISTS (SELECT FROM unnest(array_prepend(u.id, u.more)) i(id) WHERE pawl.holds(pawl.outbox_claim, i.id));
+   WHERE u.kind = 'topic' AND NOT EXISTS (SELECT FROM unnest(array_prepend(u.id, u.more)) i(id) WHERE pawl.claimed_now(i.id));
   DELETE FROM pawl.outbox_limit l
    WHERE l.pattern <> '' AND NOT EXISTS (SELECT FROM pawl.outbox_limit_claim u WHERE u.kind = 'topic' AND u.name = l.name)
      AND (l.rate IS NULL OR l.next_at <= clock_timestamp() - l.period * ((l.burst - 1)::float8 / l.rate));

@@ -10,3 +10,5 @@ DROP FUNCTION IF EXISTS pawl.outbox_claim_lanes(text, bigint[], uuid, interval, 
 -- A run of messages that a claim under limits holds, before it reads them, and messages that count against a limit.
 CREATE TYPE pawl.outbox_held AS (lo bigint, n integer, retry integer, priority smallint, locked_until timestamptz, at timestamptz, length integer);
 CREATE TYPE pawl.outbox_counted AS (name text, ids bigint[]);
+-- Claims under a rate update its row, and read it several times: few versions of it are kept on its page.
+ALTER TABLE pawl.outbox_limit SET (fillfactor = 10);
