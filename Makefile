@@ -207,6 +207,12 @@ test-matrix: cc static ## every test on PostgreSQL 15, 16, 17 and 18, one after 
 test-drivers: ## other drivers and libraries on both engines
 	GOWORK=off CGO_CFLAGS="-O1 -g0" go test -C internal/test/driverstest -timeout 25m ./...
 
+# The chart, by Helm's library: a module of its own that is not in go.work, because half of
+# Kubernetes' clients come with it.
+.PHONY: test-chart
+test-chart: ## the Helm chart: linted, rendered, checked
+	GOWORK=off go test -C deploy/helm/test -timeout 15m ./...
+
 .PHONY: check-long
 check-long: cc static ## every package with the long runs of the stress tests
 	PAWL_LONG=1 $(TESTSERVER) go test $(RACE) -timeout 60m $(PACKAGES)

@@ -74,13 +74,13 @@ func compare(lines, list []string) error {
 // module is one that something here depends on.
 type module struct{ path, dir string }
 
-// dependencies are the modules of all packages that are built or tested here: those of go.work, and of the module of
-// drivers beside it.
+// dependencies are the modules of all packages that are built or tested here: those of go.work, and of the modules
+// beside it.
 func dependencies() ([]module, error) {
 	dirs := map[string]string{}
 	for _, at := range []struct {
 		dir, env, packages string
-	}{{".", "GOWORK=", "work"}, {"internal/test/driverstest", "GOWORK=off", "./..."}} {
+	}{{".", "GOWORK=", "work"}, {"internal/test/driverstest", "GOWORK=off", "./..."}, {"deploy/helm/test", "GOWORK=off", "./..."}} {
 		cmd := exec.Command("go", "list", "-deps", "-test", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Dir}}{{end}}{{end}}", at.packages)
 		cmd.Dir, cmd.Env, cmd.Stderr = at.dir, append(os.Environ(), at.env), os.Stderr
 		out, err := cmd.Output()

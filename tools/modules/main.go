@@ -20,11 +20,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
-// alone is the module that is not in go.work.
-const alone = "internal/test/driverstest"
+// alone are the modules that are not in go.work.
+var alone = []string{"internal/test/driverstest", "deploy/helm/test"}
 
 func main() {
 	root := flag.String("root", ".", "the `directory` of go.work")
@@ -60,7 +61,11 @@ func run(root string, check bool, release string) error {
 		}
 	}
 	var problems []error
-	for _, m := range append(work.modules, module{dir: filepath.Join(root, alone)}) {
+	modules := slices.Clone(work.modules)
+	for _, dir := range alone {
+		modules = append(modules, module{dir: filepath.Join(root, dir)})
+	}
+	for _, m := range modules {
 		problems = append(problems, tidy(m, work.modules, version, check))
 	}
 	return errors.Join(problems...)
