@@ -91,7 +91,7 @@ test-behaviour:
 .PHONY: check
 check: cc static test-narrow ## all else: the race detector, faults, browser, brokers, drivers, a second PostgreSQL, the site
 	@$(TESTSERVER) $(MAKE) --no-print-directory check-race check-plain
-	@$(TESTSERVER) $(MAKE) --no-print-directory -j2 test-newest test-drivers test-browser test-brokers test-examples
+	@$(TESTSERVER) $(MAKE) --no-print-directory -j2 test-newest test-drivers test-chart test-browser test-brokers test-examples
 	@$(MAKE) --no-print-directory -j2 test-site test-torture
 	@test -n "$$PAWL_TEST_SQLSERVER" || echo "SQL Server: not run; make test-sqlserver does (docs/sqlserver.md)"
 

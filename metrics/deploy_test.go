@@ -173,6 +173,23 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
+// D-751: the query that scales workers names metrics and labels that there are.
+func TestScalingQuery(t *testing.T) {
+	page, err := os.ReadFile("../docs/kubernetes.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	queries := regexp.MustCompile(`(?m)^ +query: (.+)$`).FindAllStringSubmatch(string(page), -1)
+	if len(queries) == 0 {
+		t.Error("no query is found")
+	}
+	for _, q := range queries {
+		if wrong, _ := checkExpr(q[1]); len(wrong) > 0 {
+			t.Errorf("%s: %v", q[1], wrong)
+		}
+	}
+}
+
 // panel is a part of a dashboard.
 type panel struct {
 	ID      int

@@ -231,7 +231,7 @@ func TestScaling(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ kind, query string }{
 		"all":     {"postgresql", strings.NewReplacer("pawl.", "outbox.", "('default')", "('default', 'mail.high')").Replace(string(text))},
-		"program": {"prometheus", `max(sum by (job, instance) (pawl_messages{queue=~"default",state=~"ready|in_flight",namespace="shop"}))`},
+		"program": {"prometheus", `max(sum by (job, instance) (pawl_messages{queue=~"default",state=~"ready|in_flight",job="shop"}))`},
 	} {
 		all := render(t, values(t, name))
 		if c.kind == "prometheus" && !strings.Contains(string(page), c.query) {
