@@ -142,7 +142,7 @@ func (r *runner) try(ctx context.Context, m mutant) verdict {
 
 // isBuilt tells whether the compiler reads the file, and not a test when it runs, which sees no overlay.
 func (m mutant) isBuilt() bool {
-	return !strings.HasPrefix(m.file, "docs/") && !strings.HasPrefix(m.file, "site/") && !strings.HasSuffix(m.file, ".md")
+	return !strings.HasPrefix(m.file, "docs/") && !strings.HasPrefix(m.file, "site/") && !strings.HasPrefix(m.file, "deploy/") && !strings.HasSuffix(m.file, ".md")
 }
 
 // copyWith copies everything but the history into dir, with the changed file in its place.
@@ -193,9 +193,13 @@ func (r *runner) overlay(dir string, m mutant, text string) (string, error) {
 func (r *runner) test(ctx context.Context, dir string, args []string, flags ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, testLimit+time.Minute)
 	defer cancel()
+	env := append(os.Environ(), "GOFLAGS="+strings.Join(append(strings.Fields(os.Getenv("GOFLAGS")), flags...), " "))
+	if len(args) > 2 && args[0] == "-C" { // a module that is not in go.work
+		dir, args, env = filepath.Join(dir, args[1]), args[2:], append(env, "GOWORK=off")
+	}
 	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-vet=off", "-count=1", "-failfast", "-timeout", testLimit.String()}, args...)...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOFLAGS="+strings.Join(append(strings.Fields(os.Getenv("GOFLAGS")), flags...), " "))
+	cmd.Env = env
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
