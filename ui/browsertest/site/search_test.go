@@ -123,7 +123,7 @@ func TestWordsThatNothingHas(t *testing.T) {
 	for query, first := range map[string]string{
 		"ordering key":                    "docs/delivery.html#ordering-keys",
 		"ordering key zzzyyyxxx":          "docs/delivery.html#ordering-keys",
-		"kuberntes":                       "docs/howto.html#stop-gracefully-in-kubernetes-or-systemd",
+		"kuberntes":                       "docs/kubernetes.html",
 		"What do I need for PgBouncers?":  "docs/faq.html#does-it-work-behind-pgbouncer",
 		"leases":                          "docs/leases.html",
 		"does a handler run transactions": "docs/faq.html#does-a-handler-run-in-a-transaction",
