@@ -46,8 +46,8 @@ transaction, or none. Prints the ids of the messages that were stored; on a term
 their number, unless --json is given.
 
 With --topic, every line of the input is a payload, an empty line an empty one. With
---data, its text is the only payload, an empty text an empty one; no input is read.
-Without it, every line is a message as a JSON object (an envelope), with
+--data too, its text is the only payload, an empty text an empty one, and no input is read.
+Without --topic, every line is a message as a JSON object (an envelope), with
 the fields topic, payload or payload_base64, key, due, expires, ordering_key,
 correlation_id, headers, queue and priority. What a line leaves out comes from the options. A payload
 that is a JSON string stands for its text, any other is stored as it is written.
