@@ -40,7 +40,7 @@ func TestUnusableDatabaseSaysWhatHelps(t *testing.T) {
 		{"no TLS, then nothing", "postgres://" + refusing + "/d", exitFailure, "/d: " + refusing + ": failed to receive message: "},
 		{"no PostgreSQL", "postgres://" + silent + "/d", exitFailure, "/d: " + silent + ": "},
 	} {
-		for _, args := range [][]string{{"enqueue", "--topic", "t"}, {"migrate"}, {"backlog"}} {
+		for _, args := range [][]string{{"enqueue", "--topic", "t"}, {"backlog"}} {
 			r := command(t.Context(), "x", append(args, "--db", c.db)...)
 			if r.code != c.code || !strings.Contains(r.stderr, c.want) || len(lines(r.stderr)) != 1 {
 				t.Errorf("%s, %s: %+v; want %d and %q", c.name, args[0], r, c.code, c.want)
