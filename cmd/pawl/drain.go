@@ -111,11 +111,15 @@ func (d *drained) err() error {
 }
 
 // drained begins an account of what is left, nil without --drain.
-func (c *workCmd) drained() *drained {
+func (c *workCmd) drained(all []served) *drained {
 	if !c.Drain {
 		return nil
 	}
-	return &drained{topics: c.Topic, queues: c.queues(), waiting: map[spot]struct{}{}}
+	names := make([]string, len(all))
+	for i, s := range all {
+		names[i] = s.topic
+	}
+	return &drained{topics: names, queues: c.queues(), waiting: map[spot]struct{}{}}
 }
 
 // leftIn looks at a store after a drain of it alone.

@@ -19,6 +19,7 @@ import (
 type enqueueCmd struct {
 	File string `arg:"" optional:"" help:"File to read, - or none for standard input."`
 
+	Data          *string      `short:"d" placeholder:"TEXT" help:"The one payload, in place of a file: the text as it is, or all of standard input for -."`
 	Topic         *string      `short:"t" placeholder:"TOPIC" help:"Topic of the messages."`
 	Format        input.Format `short:"f" enum:"auto,raw,envelope,whole" default:"auto" placeholder:"FORMAT" help:"raw: every line is a payload. envelope: every line is a message as JSON. whole: the input is one payload. auto (default): raw with --topic, else envelope."`
 	Key           string       `placeholder:"KEY" help:"Key of the message, if there is only one: a second message with the key is not added."`
@@ -44,8 +45,9 @@ go on with it ("tail -n +LINE"). With --atomic all messages are stored in one
 transaction, or none. Prints the ids of the messages that were stored; on a terminal
 their number, unless --json is given.
 
-With --topic, every line of the input is a payload, an empty line an empty one.
-Without it, every line is a message as a JSON object (an envelope), with
+With --topic, every line of the input is a payload, an empty line an empty one. With
+--data too, its text is the only payload, an empty text an empty one, and no input is read.
+Without --topic, every line is a message as a JSON object (an envelope), with
 the fields topic, payload or payload_base64, key, due, expires, ordering_key,
 correlation_id, headers, queue and priority. What a line leaves out comes from the options. A payload
 that is a JSON string stands for its text, any other is stored as it is written.
@@ -59,9 +61,10 @@ duplicates goes to standard error; with --json each says so.
 
 Examples:
 
+    pawl enqueue --topic mail --data '{"to":"ann@example.com"}'
     printf '{"n":1}\n{"n":2}\n' | pawl enqueue --topic t
     pawl enqueue --topic report --format whole report.pdf
-    pawl enqueue --topic reindex --unique reindex-7 --due 10s --debounce < /dev/null
+    pawl enqueue --topic reindex --unique reindex-7 --due 10s --debounce --data ''
     echo '{"topic":"mail","payload":{"to":"ann@example.com"},"key":"order-17","due":"1h"}' | pawl enqueue`
 }
 
@@ -70,6 +73,9 @@ const enqueueTimeout = 10 * time.Minute
 
 // Run enqueues what it reads.
 func (c *enqueueCmd) Run(ctx context.Context, a *app, g *options) error {
+	if err := c.settle(); err != nil {
+		return err
+	}
 	base, err := c.message(time.Now())
 	if err != nil {
 		return err
@@ -77,7 +83,7 @@ func (c *enqueueCmd) Run(ctx context.Context, a *app, g *options) error {
 	if _, err := g.target(ctx); err != nil {
 		return err // before anyone types the input
 	}
-	r, name, err := a.openInput(c.File)
+	r, name, err := c.open(a)
 	if err != nil {
 		return err
 	}
@@ -106,6 +112,30 @@ func (c *enqueueCmd) Run(ctx context.Context, a *app, g *options) error {
 		fmt.Fprintf(a.stderr, "%s not enqueued: an earlier one has the unique key\n", engine.Several(run.duplicates, "message"))
 	}
 	return err
+}
+
+// settle finds what contradicts --data, which is short for --format whole.
+func (c *enqueueCmd) settle() error {
+	switch {
+	case c.Data == nil:
+		return nil
+	case c.Topic == nil:
+		return usage("--data wants a --topic")
+	case c.File != "":
+		return usage("--data and a file: want one of them")
+	case c.Format != input.Auto && c.Format != input.Whole:
+		return usage("--data is one payload: leave --format=%s out", c.Format)
+	}
+	c.Format = input.Whole
+	return nil
+}
+
+// open returns what is read, and its name.
+func (c *enqueueCmd) open(a *app) (io.ReadCloser, string, error) {
+	if c.Data != nil {
+		return a.openData(*c.Data)
+	}
+	return a.openInput(c.File)
 }
 
 // feed reads the input and has it stored.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
@@ -31,6 +30,7 @@ type databaseError struct {
 
 func (e *databaseError) Error() string { return e.database + ": " + e.err.Error() }
 func (e *databaseError) Unwrap() error { return e.err }
+func (e *databaseError) isFile() bool  { return strings.HasPrefix(e.database, "sqlite:") }
 
 // doneError is a failure after something was done, which must not be forgotten
 // over it.
@@ -115,10 +115,10 @@ func explain(err error) string {
 		return fmt.Sprintf("%s: %s", db, cause)
 	case errors.Is(err, engine.ErrUnreachable), errors.Is(err, engine.ErrConnLost):
 		verb := "reach"
-		if strings.HasPrefix(db, "sqlite:") {
+		if at.isFile() {
 			verb = "open"
 		}
-		return fmt.Sprintf("cannot %s %s: %s", verb, db, cause)
+		return fmt.Sprintf("cannot %s %s: %s", verb, db, cause) + at.remedy(cause)
 	case errors.Is(err, context.Canceled):
 		return "interrupted"
 	case errors.Is(err, engine.ErrTimeout), errors.Is(err, context.DeadlineExceeded):
@@ -127,25 +127,6 @@ func explain(err error) string {
 		return fmt.Sprintf("%s went away while it committed, it may or may not have: %s", db, cause)
 	}
 	return fmt.Sprintf("%s: %s", db, cause)
-}
-
-// cause is the driver's own words in one line, without the class that explain
-// puts better, and without what pgx says twice because it tried twice.
-func cause(err error) string {
-	var op *engine.Error
-	if errors.As(err, &op) && op.Err != nil {
-		err = op.Err
-	}
-	var said []string
-	for line := range strings.Lines(err.Error()) {
-		for _, class := range []error{engine.ErrUnreachable, engine.ErrReadOnly} {
-			line = strings.Replace(line, class.Error(), "", 1)
-		}
-		if line = oneLine(line); line != "" && !slices.Contains(said, line) {
-			said = append(said, line)
-		}
-	}
-	return strings.Join(said, " ")
 }
 
 // forgotten reminds who looks for something that it is not kept forever.

@@ -14,7 +14,7 @@ import (
 // are told of.
 func TestFleetPauses(t *testing.T) {
 	dir, d := tenants(t)
-	broken := "failed:\n  broken: cannot open sqlite:" + dir + "/broken.db: file is not a database (26)\npawl: 1 of 3 stores failed\n"
+	broken := "failed:\n  broken: cannot open sqlite:" + dir + "/broken.db: file is not a database (26); name a SQLite file, or a path without a file\npawl: 1 of 3 stores failed\n"
 	want := func(r result, stdout string) {
 		t.Helper()
 		if r != (result{stdout, broken, exitFailure}) {

@@ -57,15 +57,21 @@ func (a *app) openInput(file string) (io.ReadCloser, string, error) {
 	return io.NopCloser(a.stdin), "standard input", nil
 }
 
-// readPayload gives a message the payload that --data says: the text itself or,
-// for "-", all of standard input.
-func (a *app) readPayload(m *outbox.Message, data string) error {
-	r, name := a.stdin, "standard input"
+// openData returns what --data says, the text itself or standard input for "-", and its name.
+func (a *app) openData(data string) (io.ReadCloser, string, error) {
 	if data == "-" {
-		a.sayIfTyped()
-	} else {
-		r, name = strings.NewReader(data), "--data"
+		return a.openInput(data)
 	}
+	return io.NopCloser(strings.NewReader(data)), "--data", nil
+}
+
+// readPayload gives a message the payload that --data says.
+func (a *app) readPayload(m *outbox.Message, data string) error {
+	r, name, err := a.openData(data)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
 	msgs, err := input.Read(r, input.Options{Format: input.Whole, Message: *m})
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)

@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"runtime"
-	"slices"
 	"time"
 
 	"github.com/bravellian/pawl"
@@ -16,7 +15,6 @@ import (
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/internal/access"
-	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/metrics"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/sink/webhook"
@@ -24,8 +22,9 @@ import (
 
 // workCmd is "pawl work".
 type workCmd struct {
-	Topic []string `short:"t" required:"" sep:"none" placeholder:"TOPIC" help:"Topic to serve, may be repeated."`
+	Topic []string `short:"t" required:"" xor:"topics" sep:"none" placeholder:"TOPIC" help:"Topic to serve, may be repeated. One that ends in * is a pattern."`
 	Exec  string   `short:"e" required:"" xor:"handler" placeholder:"COMMAND" help:"Command to run for every message, by sh -c."`
+	On    []string `required:"" xor:"topics,handler" sep:"none" placeholder:"TOPIC=COMMAND" help:"Topic with a command of its own, in place of --topic and --exec; may be repeated."`
 
 	webhookFlags
 
@@ -88,6 +87,11 @@ each a queue of its own.
 Timers that are due and runs of jobs become messages as long as any worker runs,
 whatever topics and queues it serves.
 
+With --on TOPIC=COMMAND, one process runs a command of its own for each topic, by the same
+rules; --concurrency is that of all of them together. The first = ends the topic. A topic
+goes before a pattern, and a longer pattern before a shorter one. A command that cannot be
+run stops the worker for all topics.
+
 With --listen ADDRESS, /livez says whether this process does its work, and /readyz
 whether everything is well, its database and the work that waits included: 200, or
 503 with the reason. "?verbose" and "?format=json" say more.
@@ -114,6 +118,7 @@ Examples:
 
     pawl work --topic mail --exec ./send-mail.sh
     pawl work --topic t --exec cat --drain
+    pawl work --on mail=./send-mail.sh --on 'backup.*=./backup.sh'
     pawl work --topic hook --webhook https://example.com/hook --secret-env HOOK_SECRET
     pawl work --fleet dir:tenants --topic t --exec './handle.sh "$PAWL_STORE"'
     pawl work --fleet dir:tenants --share sqlite:control.db --topic t --exec ./handle.sh`
@@ -129,7 +134,8 @@ func (c *workCmd) Run(ctx context.Context, a *app, g *options) (err error) {
 		live = terminal.NewLive(nil)
 	}
 	defer live.Clear()
-	if err := c.check(); err != nil {
+	all, err := c.check()
+	if err != nil {
 		return err
 	}
 	if c.Share != "" && !g.wholeFleet() {
@@ -140,16 +146,16 @@ func (c *workCmd) Run(ctx context.Context, a *app, g *options) (err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	p := &progress{live: live, logs: logs, json: g.JSON, quiet: c.Quiet, grace: c.Grace}
-	command, done, err := c.command(a, p, out, stop)
+	done, err := c.commands(a, all, p, out, stop)
 	if err != nil {
 		return err
 	}
 	defer done()
 	logger := c.logger(a, g, logs)
 	if g.wholeFleet() {
-		err = c.workFleet(ctx, g, p, command, logger)
+		err = c.workFleet(ctx, g, p, all, logger)
 	} else {
-		err = c.workOne(ctx, g, p, command, logger)
+		err = c.workOne(ctx, g, p, all, logger)
 	}
 	var unable *exitError
 	if errors.As(context.Cause(ctx), &unable) {
@@ -169,17 +175,17 @@ func passOn(ctx context.Context, out, logs *spool.Spool) error {
 	return err
 }
 
-// command returns what runs the command, nil if there is none, and done, for when it ran for the
-// last time. stop is called when it cannot be run.
-func (c *workCmd) command(a *app, p *progress, out io.Writer, stop context.CancelCauseFunc) (h outbox.Handler, done func(), err error) {
+// commands gives every topic the handler that runs its command, if it has one. It returns done, for
+// when they ran for the last time. stop is called when one cannot be run.
+func (c *workCmd) commands(a *app, all []served, p *progress, out io.Writer, stop context.CancelCauseFunc) (done func(), err error) {
 	if c.Webhook != "" {
 		p.running = func() int64 { return p.stats().Running }
 		a.beforeAbort(p.live.Abandon)
-		return nil, func() {}, nil
+		return func() {}, nil
 	}
-	runner, err := shell.New(c.Exec, out, p.logs)
+	runner, err := shell.New(out, p.logs)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	runner.PassDB = c.PassDB
 	runner.Unable = func(code int, why error) {
@@ -190,7 +196,10 @@ func (c *workCmd) command(a *app, p *progress, out io.Writer, stop context.Cance
 		runner.Kill()
 		p.live.Abandon()
 	})
-	return limited(runner.Handle, c.Timeout), runner.Close, nil
+	for i := range all {
+		all[i].handler = limited(runner.Handler(all[i].command), c.Timeout)
+	}
+	return runner.Close, nil
 }
 
 func (c *workCmd) logger(a *app, g *options, w io.Writer) *slog.Logger {
@@ -202,7 +211,7 @@ func (c *workCmd) logger(a *app, g *options, w io.Writer) *slog.Logger {
 }
 
 // workOne works on the database that --db names.
-func (c *workCmd) workOne(ctx context.Context, g *options, p *progress, command outbox.Handler, logger *slog.Logger) error {
+func (c *workCmd) workOne(ctx context.Context, g *options, p *progress, all []served, logger *slog.Logger) error {
 	s, err := g.open(ctx, opening{make: true, migrate: c.Migrate, wait: !c.Drain, Options: target.Options{Logger: logger}})
 	if err != nil {
 		return err
@@ -211,7 +220,7 @@ func (c *workCmd) workOne(ctx context.Context, g *options, p *progress, command 
 	if err != nil {
 		return s.close(err)
 	}
-	err = c.serving(w, command, func(o webhook.Options) (*webhook.Sink, error) { return webhook.New(w, o) }, logger)
+	err = c.serving(w, all, func(o webhook.Options) (*webhook.Sink, error) { return webhook.New(w, o) }, logger)
 	if err != nil {
 		return s.close(err)
 	}
@@ -228,7 +237,7 @@ func (c *workCmd) workOne(ctx context.Context, g *options, p *progress, command 
 	if c.Drain {
 		p.left = func(ctx context.Context) (backlog, error) { return countWaiting(ctx, s, c.queues()) }
 	}
-	left := c.drained()
+	left := c.drained(all)
 	if left != nil {
 		w.Observe(left.observer(""))
 	}
@@ -241,38 +250,30 @@ func (c *workCmd) workOne(ctx context.Context, g *options, p *progress, command 
 	return s.close(err)
 }
 
-// check finds mistakes in the options that Run would only report later.
-func (c *workCmd) check() error {
-	for i, topic := range c.Topic {
-		m := outbox.Message{Topic: topic}
-		if err := m.Validate(); err != nil {
-			return usage("%w", err)
-		}
-		switch {
-		case topic == join.DefaultTopic:
-			return usage("--topic: %q is pawl's own, without a command", topic)
-		case slices.Contains(c.Topic[:i], topic):
-			return usage("--topic: %q twice", topic)
-		}
+// check returns what is served. It finds mistakes in the options that Run would only report later.
+func (c *workCmd) check() ([]served, error) {
+	all, err := c.served()
+	if err != nil {
+		return nil, err
 	}
 	for _, queue := range c.Queue {
 		m := outbox.Message{Topic: "any", Queue: queue}
 		if err := m.Validate(); err != nil || queue == "" {
-			return usage("--queue: empty, or %w", err)
+			return nil, usage("--queue: empty, or %w", err)
 		}
 	}
 	switch {
 	case c.Lease < time.Second:
-		return usage("--lease: shorter than a second")
+		return nil, usage("--lease: shorter than a second")
 	case !addressable(c.Listen):
-		return usage("--listen: %q is no HOST:PORT", c.Listen)
+		return nil, usage("--listen: %q is no HOST:PORT", c.Listen)
 	case c.Concurrency < 0, c.MaxAttempts < 0, c.Timeout < 0, c.Grace < 0:
-		return usage("a number or duration is negative")
+		return nil, usage("a number or duration is negative")
 	}
 	if err := c.shareFlags.check(); err != nil {
-		return err
+		return nil, err
 	}
-	return c.webhookFlags.check()
+	return all, c.webhookFlags.check()
 }
 
 // queues are those that are served.

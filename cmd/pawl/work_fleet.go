@@ -16,7 +16,6 @@ import (
 	"github.com/bravellian/pawl/internal/fleetstate"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/metrics"
-	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/sink/webhook"
 )
 
@@ -24,7 +23,7 @@ import (
 const drainPoll = 20 * time.Millisecond
 
 // workFleet works on all stores of a fleet.
-func (c *workCmd) workFleet(ctx context.Context, g *options, p *progress, command outbox.Handler, logger *slog.Logger) error {
+func (c *workCmd) workFleet(ctx context.Context, g *options, p *progress, all []served, logger *slog.Logger) error {
 	where, err := g.openFleet()
 	if err != nil {
 		return err
@@ -44,13 +43,13 @@ func (c *workCmd) workFleet(ctx context.Context, g *options, p *progress, comman
 	if err != nil {
 		return err
 	}
-	err = c.serving(f, command, func(o webhook.Options) (*webhook.Sink, error) { return webhook.NewFleet(f, o) }, logger)
+	err = c.serving(f, all, func(o webhook.Options) (*webhook.Sink, error) { return webhook.NewFleet(f, o) }, logger)
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}
 	var opened tally
 	f.Setup(opened.add)
-	left := c.drained()
+	left := c.drained(all)
 	if left != nil {
 		f.Setup(func(s *fleet.Store) { s.Pawl.Observe(left.observer(s.Key)) })
 	}

@@ -38,8 +38,8 @@ const (
 	breather = time.Second
 )
 
-// Runner is a handler that gives every message to a command of its own: the
-// payload on standard input, the fields in the environment.
+// Runner runs commands, a process for every message: the payload on standard input, the fields
+// in the environment.
 type Runner struct {
 	// PassDB leaves the variables that name pawl's database in the command's environment.
 	PassDB bool
@@ -47,20 +47,19 @@ type Runner struct {
 	// shells have for that. No other message will fare better. It may be called concurrently.
 	Unable func(code int, why error)
 
-	command        string
 	stdout, stderr io.Writer
 	running        atomic.Int64
 	keeper         job.Keeper
 }
 
-// New returns a handler that runs command with sh -c. What a command prints arrives in stdout and
+// New returns what runs commands with sh -c. What a command prints arrives in stdout and
 // stderr in one piece, whatever runs beside it; beyond 4 MiB as it comes, in whole lines. Messages
 // are settled when both have taken it: they should not wait for who reads it.
-func New(command string, stdout, stderr io.Writer) (*Runner, error) {
+func New(stdout, stderr io.Writer) (*Runner, error) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		return nil, fmt.Errorf("cannot run commands: %w", err)
 	}
-	return &Runner{command: command, stdout: stdout, stderr: stderr}, nil
+	return &Runner{stdout: stdout, stderr: stderr}, nil
 }
 
 // Running is how many commands run now.
@@ -72,13 +71,17 @@ func (r *Runner) Kill() { r.keeper.Kill() }
 // Close is called when no command runs any more.
 func (r *Runner) Close() { r.keeper.Close() }
 
-// Handle runs the command for a message. When ctx ends, the command and all
-// that it started are asked to end, and killed a second later.
-func (r *Runner) Handle(ctx context.Context, m *outbox.Message) error {
+// Handler returns what runs a command for each message. When the context ends, the command and
+// all that it started are asked to end, and killed a second later.
+func (r *Runner) Handler(command string) outbox.Handler {
+	return func(ctx context.Context, m *outbox.Message) error { return r.handle(ctx, command, m) }
+}
+
+func (r *Runner) handle(ctx context.Context, command string, m *outbox.Message) error {
 	r.running.Add(1)
 	defer r.running.Add(-1)
 	stdout, stderr, last := &stream{to: r.stdout}, &stream{to: r.stderr}, &tail{}
-	cmd := exec.CommandContext(ctx, "sh", "-c", job.Shell(r.command))
+	cmd := exec.CommandContext(ctx, "sh", "-c", job.Shell(command))
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(m.Payload), stdout, io.MultiWriter(stderr, last)
 	cmd.Env = append(job.Environ(r.PassDB), environment(ctx, m)...)
 	err := r.run(ctx, cmd)

@@ -30,15 +30,25 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func runner(t *testing.T, command string) (r *Runner, stdout, stderr *lockedBuffer) {
+// one runs a single command.
+type one struct {
+	*Runner
+	command string
+}
+
+func (o *one) Handle(ctx context.Context, m *outbox.Message) error {
+	return o.Handler(o.command)(ctx, m)
+}
+
+func runner(t *testing.T, command string) (r *one, stdout, stderr *lockedBuffer) {
 	t.Helper()
 	stdout, stderr = &lockedBuffer{}, &lockedBuffer{}
-	r, err := New(command, stdout, stderr)
+	shared, err := New(stdout, stderr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(r.Close)
-	return r, stdout, stderr
+	t.Cleanup(shared.Close)
+	return &one{shared, command}, stdout, stderr
 }
 
 func TestPayloadAndFieldsReachTheCommand(t *testing.T) {
@@ -156,21 +166,22 @@ func TestTalkativeCommandStopsNoOther(t *testing.T) {
 	dir := t.TempDir()
 	full, goOn := filepath.Join(dir, "full"), filepath.Join(dir, "go-on")
 	var out lockedBuffer
-	r, err := New(`if [ "$PAWL_TOPIC" = big ]; then
-		head -c 6000000 /dev/zero | tr '\0' a; echo; echo > "`+full+`"; while [ ! -e "`+goOn+`" ]; do sleep 0.01; done; echo end; else echo small; fi`, &out, &out)
+	r, err := New(&out, &out)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(r.Close)
+	big := r.Handler(`head -c 6000000 /dev/zero | tr '\0' a; echo; echo > "` + full + `"; while [ ! -e "` + goOn + `" ]; do sleep 0.01; done; echo end`)
+	small := r.Handler("echo small")
 	done := make(chan error, 1)
-	go func() { done <- r.Handle(t.Context(), &outbox.Message{Topic: "big"}) }()
+	go func() { done <- big(t.Context(), &outbox.Message{Topic: "big"}) }()
 	for _, err := os.Stat(full); err != nil; _, err = os.Stat(full) {
 		if engine.Sleep(t.Context(), time.Millisecond) != nil {
 			t.Fatal("the command did not print")
 		}
 	}
 	for range 20 {
-		if err := r.Handle(t.Context(), &outbox.Message{Topic: "small"}); err != nil {
+		if err := small(t.Context(), &outbox.Message{Topic: "small"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -180,17 +191,17 @@ func TestTalkativeCommandStopsNoOther(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	small := 0
+	smalls := 0
 	for line := range strings.Lines(out.String()) {
 		switch {
 		case line == "small\n":
-			small++
+			smalls++
 		case line != "end\n" && strings.Trim(line, "a") != "\n":
 			t.Fatalf("mixed: %d bytes", len(line))
 		}
 	}
-	if small != 20 || strings.Count(out.String(), "a") != 6000000+small {
-		t.Errorf("%d small, %d bytes", small, out.Len())
+	if smalls != 20 || strings.Count(out.String(), "a") != 6000000+smalls {
+		t.Errorf("%d small, %d bytes", smalls, out.Len())
 	}
 }
 

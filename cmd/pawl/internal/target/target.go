@@ -218,7 +218,11 @@ func (t Target) Open(o Options) (engine.DB, error) {
 			Schema: t.names.Schema, Prefix: t.names.Prefix, StatementTimeout: o.Timeout, Logger: o.Logger,
 		})
 	}
-	if path, _ := t.File(); !isDir(filepath.Dir(path)) {
+	switch path, _ := t.File(); {
+	case isDir(path):
+		why := fmt.Errorf("it is a directory; name a file in it, such as %s", dsn.File(filepath.Join(path, "pawl.db")))
+		return nil, &engine.Error{Op: "open", Class: engine.ErrUnreachable, Err: why}
+	case !isDir(filepath.Dir(path)):
 		return nil, fmt.Errorf("no such directory: %s", filepath.Dir(path))
 	}
 	return sqlite.Open(t.path, sqlite.Options{Prefix: t.names.Prefix, StatementTimeout: o.Timeout, KeepJournal: o.Modest, Logger: o.Logger})
