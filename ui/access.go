@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"bufio"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -145,21 +146,23 @@ var compare = bcrypt.CompareHashAndPassword
 // looks and sees nothing that programs wrote, ":reader" reads headers, correlation ids and errors as well, and no
 // payloads. Empty lines and those that begin with # are skipped. Passwords travel as they are: put TLS before it.
 func BasicAuth(path string) (*Users, error) {
-	text, err := os.ReadFile(path)
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
+	defer f.Close()
 	u := &Users{all: map[string]user{}, hashing: make(chan struct{}, atOnce)}
 	_, _ = rand.Read(u.key[:]) // it cannot fail
-	for i, line := range strings.Split(string(text), "\n") {
-		if err := u.add(strings.TrimSpace(line)); err != nil {
-			return nil, fmt.Errorf("line %d: %w", i+1, err)
+	lines := bufio.NewScanner(f) // a file may be anything, and of any size
+	for n := 1; lines.Scan(); n++ {
+		if err := u.add(strings.TrimSpace(lines.Text())); err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
 		}
 	}
-	if len(u.all) == 0 {
+	if len(u.all) == 0 && lines.Err() == nil {
 		return nil, errors.New("it names nobody")
 	}
-	return u, nil
+	return u, lines.Err()
 }
 
 func (u *Users) add(line string) error {
