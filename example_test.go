@@ -206,3 +206,23 @@ func ExamplePawl_workQueue() {
 	// mail: hello
 	// acked: 1
 }
+
+// Start works beside what else the program does, until Stop.
+func ExamplePawl_Start() {
+	ctx := context.Background()
+	db, done := open(ctx)
+	defer done()
+	p, err := pawl.New(db, pawl.Options{})
+	check(err)
+	handled := make(chan string)
+	p.Handle("mail", func(_ context.Context, m *outbox.Message) error {
+		handled <- string(m.Payload)
+		return nil
+	})
+	check(p.Start(ctx))
+	_, err = p.Outbox.Enqueue(ctx, outbox.Message{Topic: "mail", Payload: []byte("hello")})
+	check(err)
+	fmt.Println(<-handled)
+	check(p.Stop(ctx))
+	// Output: hello
+}

@@ -22,6 +22,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/health"
@@ -72,6 +73,7 @@ type Pawl struct {
 	scheduling worker.LoopTracker
 	life       checker.Life
 	checker    *checker.Checker
+	started    atomic.Pointer[background]
 }
 
 // messages is the outbox with what is Pawl's own of it.
@@ -218,7 +220,10 @@ func (p *Pawl) AddHeaders(f func(ctx context.Context, m *outbox.Message) map[str
 // error only if it cannot start, or if the database's files changed such that only a
 // restart of the program helps (pawl.ErrFileLost). For a server that takes no
 // connections yet it waits, unless it is to end when nothing is left. Call it once.
-func (p *Pawl) Run(ctx context.Context) error {
+func (p *Pawl) Run(ctx context.Context) error { return p.work(ctx, func() {}) }
+
+// work is Run, which calls begun when it has begun to work.
+func (p *Pawl) work(ctx context.Context, begun func()) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var watch sync.WaitGroup
@@ -228,14 +233,14 @@ func (p *Pawl) Run(ctx context.Context) error {
 			stop()
 		}
 	})
-	err := p.run(ctx)
+	err := p.run(ctx, begun)
 	stop()
 	watch.Wait()
 	return errors.Join(err, lost)
 }
 
-// run is Run until ctx ends.
-func (p *Pawl) run(ctx context.Context) error {
+// run is work until ctx ends.
+func (p *Pawl) run(ctx context.Context, begun func()) error {
 	if err := engine.CheckLoop(ctx, p.db, "run"); err != nil {
 		return err
 	}
@@ -243,6 +248,7 @@ func (p *Pawl) run(ctx context.Context) error {
 		return err
 	}
 	defer p.life.Begin(ctx)()
+	begun()
 	engine.WarnPool(ctx, p.log, p.db, p.components.Concurrency())
 	scheduler := p.scheduler()
 	if p.opts.StopWhenEmpty {

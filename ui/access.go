@@ -152,7 +152,7 @@ func BasicAuth(path string) (*Users, error) {
 	}
 	defer f.Close()
 	u := &Users{all: map[string]user{}, hashing: make(chan struct{}, atOnce)}
-	_, _ = rand.Read(u.key[:]) // it cannot fail
+	_, _ = rand.Read(u.key[:])   // it cannot fail
 	lines := bufio.NewScanner(f) // a file may be anything, and of any size
 	for n := 1; lines.Scan(); n++ {
 		if err := u.add(strings.TrimSpace(lines.Text())); err != nil {
