@@ -1,6 +1,9 @@
 package pawl
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // background is the Run that Start began.
 type background struct {
@@ -11,12 +14,14 @@ type background struct {
 
 // Start is Run in the background. It returns when work has begun, or with the error that keeps it from that, or
 // with ctx's error if ctx ends before: Run's own context has the values of ctx, and ends with Stop.
-// An error that ends it later is logged, and returned by Stop. Start it once.
+// An error that ends it later is logged, and returned by Stop. One that failed may be tried again; after one that
+// did not, another is an error.
 func (p *Pawl) Start(ctx context.Context) error {
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	b := &background{stop: stop, ended: make(chan struct{})}
 	if !p.started.CompareAndSwap(nil, b) {
-		panic("pawl: Start was called before")
+		stop()
+		return errors.New("pawl: Start was called before")
 	}
 	begun := make(chan struct{})
 	go func() {
@@ -29,10 +34,12 @@ func (p *Pawl) Start(ctx context.Context) error {
 	case <-begun:
 		return nil
 	case <-b.ended:
+		p.started.Store(nil)
 		return b.err
 	case <-ctx.Done():
 		stop()
 		<-b.ended
+		p.started.Store(nil)
 		return ctx.Err()
 	}
 }

@@ -34,6 +34,9 @@ func TestStartAndStop(t *testing.T) {
 			t.Fatal(err)
 		}
 		cancel()
+		if err := p.Start(t.Context()); err == nil {
+			t.Error("started twice")
+		}
 		if _, err := p.Outbox.Enqueue(t.Context(), outbox.Message{Topic: "t"}); err != nil {
 			t.Fatal(err)
 		}
@@ -67,9 +70,13 @@ func TestStartFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	begun := p.Start(t.Context())
-	if stopped := p.Stop(t.Context()); begun == nil || !errors.Is(stopped, begun) {
-		t.Errorf("started without a schema: %v, stopped: %v", begun, stopped)
+	for range 2 {
+		if err := p.Start(t.Context()); !errors.Is(err, pawl.ErrSchemaMissing) {
+			t.Errorf("started without a schema: %v", err)
+		}
+	}
+	if err := p.Stop(t.Context()); err != nil {
+		t.Errorf("stopped what had not begun: %v", err)
 	}
 	nobody, err := postgres.Open("postgres://127.0.0.1:1/none?connect_timeout=1")
 	if err != nil {

@@ -82,12 +82,12 @@ func work(ctx context.Context, p *pawl.Pawl, cfg *config, tokens io.Reader, out 
 
 	handling := make(chan error, 1)
 	go func() { handling <- p.Run(ctx) }()
-	ctx, cancel := context.WithCancel(ctx)
+	beside, cancel := context.WithCancel(ctx)
 	var others sync.WaitGroup
-	others.Go(func() { produce(ctx, p, cfg, st, depth, tokens) })
-	others.Go(func() { r.sampleEvery(ctx) })
+	others.Go(func() { produce(beside, p, cfg, st, depth, tokens) })
+	others.Go(func() { r.sampleEvery(beside) })
 	if cfg.observer() || cfg.mode == depthTarget {
-		others.Go(func() { depth.follow(ctx) })
+		others.Go(func() { depth.follow(beside) })
 	}
 	err = <-handling // nil after ctx, else it could not start
 	cancel()
