@@ -40,7 +40,7 @@ BEGIN
     SELECT u.want, u.name, x.name IS NOT NULL AS limited, x.concurrency, x.rate, x.period, x.burst, x.next_at, clock_timestamp() AS now, c.held, c.rows
       FROM unnest(p_names, p_wants) WITH ORDINALITY u(name, want, nr)
       LEFT JOIN LATERAL (SELECT * FROM pawl.outbox_limit y WHERE y.kind = p_kind AND y.name = u.name OFFSET 0) x ON true
-     CROSS JOIN LATERAL (SELECT coalesce(sum(z.n), 0) AS held, count(*) AS rows FROM pawl.outbox_limit_claim z WHERE z.kind = p_kind AND z.name = u.name AND x.concurrency IS NOT NULL OFFSET 0) c
+     CROSS JOIN LATERAL (SELECT coalesce(sum(1 + coalesce(cardinality(z.more), 0)), 0) AS held, count(*) AS rows FROM pawl.outbox_limit_claim z WHERE z.kind = p_kind AND z.name = u.name AND x.concurrency IS NOT NULL OFFSET 0) c
      ORDER BY u.nr LOOP
     v_n := l.want;
     IF l.limited AND v_n > 0 AND l.name <> ALL (v_locked) THEN

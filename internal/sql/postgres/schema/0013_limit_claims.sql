@@ -1,7 +1,7 @@
 -- lowest: 5
 -- What a claim took under a limit is one row: its first message, and the others. A row for each of 62
 -- messages took the server 9 microseconds a message, and as long again to count and to delete them.
-ALTER TABLE pawl.outbox_limit_claim ADD more bigint[], ADD n integer GENERATED ALWAYS AS (1 + coalesce(cardinality(more), 0)) STORED;
+ALTER TABLE pawl.outbox_limit_claim ADD more bigint[];
 DROP FUNCTION IF EXISTS pawl.outbox_limit_grant(text, boolean, text, text[], boolean[], smallint[], bigint[]);
 DROP FUNCTION IF EXISTS pawl.outbox_limit_room(text, text, integer);
 DROP FUNCTION IF EXISTS pawl.outbox_limit_use(text, text, bigint[]);
