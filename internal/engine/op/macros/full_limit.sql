@@ -2,5 +2,4 @@
 -- Is as much claimed as a limit's concurrency allows? Those that are no longer claimed are read
 -- only where they make the difference.
 EXISTS (SELECT 1 FROM pawl.outbox_limit f
-         WHERE f.kind = {kind} AND f.name = {name} AND f.concurrency <= (SELECT count(*) FROM pawl.outbox_limit_claim u WHERE u.kind = f.kind AND u.name = f.name)
-           AND f.concurrency <= (SELECT count(*) FROM pawl.outbox_limit_claim u WHERE u.kind = f.kind AND u.name = f.name AND pawl.holds(pawl.outbox_claim, u.id)))
+         WHERE f.kind = {kind} AND f.name = {name} AND f.concurrency <= pawl.limit_counted(f) AND f.concurrency <= pawl.limit_claimed(f))

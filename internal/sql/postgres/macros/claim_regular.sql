@@ -1,7 +1,7 @@
 -- claim_regular(lanes, begin, end)
 -- The claim of regular messages from {lanes} (id, priority), in a routine: as many as are due, at most
--- p_n; {begin} and {end} are what becomes of them. A destructive read of ready in key order, which skips locked rows. p_rows: how many ready rows
--- will probably be enough. p_from and p_to: the ranges of due times that are read, one after the other
+-- p_n; {begin} and {end} are what becomes of them. A destructive read of ready in key order, which skips
+-- locked rows. p_rows: how many ready rows will probably be enough. p_from and p_to: the ranges of due times that are read, one after the other
 -- while there is room for more; null: all of them. If the first has an end, lane by lane. A claim would
 -- read all deleted entries of the index while an old snapshot is open: see tune.go. v_read counts the
 -- entries of those ranges that have two ends, or none. p_wait: the lane whose oldest message has been

@@ -18,6 +18,7 @@ DECLARE
   v_n       integer;
   v_lane    record;
   v_runs    pawl.outbox_held[];
+  v_ids     bigint[]; -- of their messages
   v_part    text;
   v_held    boolean := false; -- limits of topics are locked
   v_top     integer; -- the first priority of what no topic's limit holds for
@@ -56,7 +57,8 @@ BEGIN
       v_held := true;
       CONTINUE WHEN v_n <= 0;
       v_runs := pawl.outbox_claim_lanes(p_what, ARRAY[v_lane.id], p_owner, p_lease, v_n, v_n, NULL, NULL, NULL);
-      PERFORM pawl.outbox_limit_use('topic', ARRAY[(v_lane.topic, pawl.held_ids(v_runs))::pawl.outbox_counted]), pawl.outbox_limit_use('queue', ARRAY[(p_queue, pawl.held_ids(v_runs))::pawl.outbox_counted]);
+      v_ids := pawl.held_ids(v_runs);
+      PERFORM pawl.outbox_limit_use('topic', ARRAY[(v_lane.topic, v_ids)::pawl.outbox_counted]), pawl.outbox_limit_use('queue', ARRAY[(p_queue, v_ids)::pawl.outbox_counted]);
       RETURN QUERY SELECT pawl.message(m), h.retry, h.priority, h.locked_until, '-infinity'::timestamptz, 0 FROM pawl.held_messages(v_runs) ORDER BY h.nr;
       GET DIAGNOSTICS v_n = ROW_COUNT;
       IF v_n > 0 AND p_what = 'suspects' THEN

@@ -24,7 +24,7 @@ BEGIN
     CONTINUE WHEN p_wants[i] = 0;
     PERFORM FROM pawl.outbox_limit y WHERE y.kind = p_kind AND y.name = p_names[i] FOR UPDATE SKIP LOCKED;
     -- In a block that may fail only if it has to wait: what that locks and the claim then updates has two
-    -- transactions, which whoever reads the row looks up (an eighth of the server's time).
+    -- transactions, which everybody who reads the row reads, too (an eighth of the server's time).
     IF NOT FOUND AND p_wait THEN
       BEGIN
         PERFORM FROM pawl.outbox_limit y WHERE y.kind = p_kind AND y.name = p_names[i] FOR UPDATE;
