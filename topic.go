@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/codec"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/job"
@@ -23,8 +24,8 @@ import (
 // A Topic is immutable and safe for concurrent use. It belongs to no database.
 type Topic[T any] struct {
 	name  string
-	also  []string // other names that its handlers take
-	codec Codec
+	also  []string    // other names that its handlers take
+	plain codec.Codec // without TopicOptions.Codec
 	opts  TopicOptions
 }
 
@@ -39,7 +40,7 @@ type TopicOptions struct {
 	// first.
 	Priority int
 	// UndecodableFails makes a payload that Codec cannot decode fail for good at its first
-	// attempt. Default: it is an ordinary failed attempt, because another version of the
+	// attempt, unless its key or the store of its blob is what is missing. Default: it is an ordinary failed attempt, because another version of the
 	// program, which may be running or about to, may be able to decode it.
 	UndecodableFails bool
 }
@@ -48,18 +49,12 @@ type TopicOptions struct {
 // invalid, which is a mistake in the program.
 func NewTopic[T any](name string, opts ...TopicOptions) *Topic[T] {
 	o, err := engine.Option(opts)
-	t := &Topic[T]{name: name, opts: o}
+	t := &Topic[T]{name: name, opts: o, plain: codec.JSON{}}
 	if err := cmp.Or(err, (&outbox.Message{Topic: name, Queue: t.opts.Queue, Priority: t.opts.Priority}).Validate()); err != nil {
 		panic(fmt.Sprintf("pawl: topic %q: %v", name, err))
 	}
-	var body any = (*T)(nil)
-	switch _, raw := body.(*[]byte); {
-	case t.opts.Codec != nil:
-		t.codec = t.opts.Codec
-	case raw:
-		t.codec = codec.Bytes{}
-	default:
-		t.codec = codec.JSON{}
+	if _, raw := any((*T)(nil)).(*[]byte); raw {
+		t.plain = codec.Bytes{}
 	}
 	return t
 }
@@ -109,35 +104,56 @@ type EnqueueOptions struct {
 }
 
 // Message returns the message of a body, for calls that take an outbox.Message: the steps
-// and follow-ups of joins. It fails with [ErrInvalid] if the codec does.
+// and follow-ups of joins. It fails with [ErrInvalid] if the codec does. A Sealed payload is bound to the
+// topic and, if options have it, the id. What is offloaded is put at once, in no transaction: on SQLite, with
+// a blob.SQL in pawl's file, call Message before yours begins.
 func (t *Topic[T]) Message(body T, opts ...EnqueueOptions) (outbox.Message, error) {
+	m, err := t.message(opts)
+	if err == nil {
+		m.Payload, err = t.encode(context.Background(), codec.Target{ID: m.ID}, body)
+	}
+	return m, err
+}
+
+// message returns a message without its payload.
+func (t *Topic[T]) message(opts []EnqueueOptions) (outbox.Message, error) {
 	o, err := engine.Option(opts)
-	if err != nil {
-		return outbox.Message{}, err
-	}
-	payload, err := t.codec.Encode(body)
-	if err != nil {
-		return outbox.Message{}, engine.Invalid("body", "topic %q: %v", t.name, err)
-	}
 	return outbox.Message{
-		Topic: t.name, Payload: payload, Queue: t.opts.Queue, Priority: t.opts.Priority,
+		Topic: t.name, Queue: t.opts.Queue, Priority: t.opts.Priority,
 		ID: o.ID, Due: o.Due, Expires: o.Expires, OrderingKey: o.OrderingKey, UniqueKey: o.UniqueKey, Unique: o.Unique, CorrelationID: o.CorrelationID, Headers: o.Headers,
-	}, nil
+	}, err
+}
+
+func (t *Topic[T]) encode(ctx context.Context, to codec.Target, body T) ([]byte, error) {
+	to.Topic, to.Default = t.name, t.plain
+	return codec.Encode(ctx, t.opts.Codec, to, body)
 }
 
 // EnqueueTx stores a message in the program's transaction, which decides whether it was
 // ever there; see outbox.Outbox.EnqueueTx for errors and isolation levels.
 func (t *Topic[T]) EnqueueTx(ctx context.Context, p *Pawl, tx any, body T, opts ...EnqueueOptions) (outbox.MessageID, error) {
-	m, err := t.Message(body, opts...)
+	m, err := t.late(body, opts)
 	if err != nil {
 		return outbox.MessageID{}, err
 	}
 	return p.Outbox.EnqueueTx(ctx, tx, m)
 }
 
+// late returns a message for an enqueue, whose payload is made when the id is known if the codec needs it.
+func (t *Topic[T]) late(body T, opts []EnqueueOptions) (outbox.Message, error) {
+	if _, ok := t.opts.Codec.(codec.Targeted); !ok {
+		return t.Message(body, opts...)
+	}
+	m, err := t.message(opts)
+	outbox.WithPayload(access.Key{}, &m, func(ctx context.Context, tx Tx, id outbox.MessageID) ([]byte, error) {
+		return t.encode(ctx, codec.Target{ID: id, Tx: tx}, body)
+	})
+	return m, err
+}
+
 // Enqueue stores a message in a transaction of its own; see outbox.Outbox.Enqueue.
 func (t *Topic[T]) Enqueue(ctx context.Context, p *Pawl, body T, opts ...EnqueueOptions) (outbox.MessageID, error) {
-	m, err := t.Message(body, opts...)
+	m, err := t.late(body, opts)
 	if err != nil {
 		return outbox.MessageID{}, err
 	}
@@ -177,11 +193,9 @@ func (t *Topic[T]) messages(bodies []T, opts []EnqueueOptions) ([]outbox.Message
 	}
 	msgs := make([]outbox.Message, len(bodies))
 	for i, body := range bodies {
-		m, err := t.Message(body, opts...)
-		if err != nil {
+		if msgs[i], err = t.late(body, opts); err != nil {
 			return nil, err
 		}
-		msgs[i] = m
 	}
 	return msgs, nil
 }
@@ -190,7 +204,11 @@ func (t *Topic[T]) messages(bodies []T, opts []EnqueueOptions) ([]outbox.Message
 // message of the topic. tm says when, and may have a key; its topic and payload must be
 // empty. See timer.Timers.ScheduleTx.
 func (t *Topic[T]) ScheduleTx(ctx context.Context, p *Pawl, tx any, tm timer.Timer, body T) (timer.ID, error) {
-	if err := t.fill(&tm.Topic, &tm.Payload, &tm.Queue, &tm.Priority, body); err != nil {
+	own, err := engine.TxOf(p.db, tx)
+	if err == nil {
+		err = t.fill(ctx, codec.Target{ID: tm.ID, Tx: own}, &tm.Topic, &tm.Payload, &tm.Queue, &tm.Priority, body)
+	}
+	if err != nil {
 		return timer.ID{}, err
 	}
 	return p.Timers.ScheduleTx(ctx, tx, tm)
@@ -198,16 +216,16 @@ func (t *Topic[T]) ScheduleTx(ctx context.Context, p *Pawl, tx any, tm timer.Tim
 
 // Schedule stores a timer in a transaction of its own; see ScheduleTx.
 func (t *Topic[T]) Schedule(ctx context.Context, p *Pawl, tm timer.Timer, body T) (timer.ID, error) {
-	if err := t.fill(&tm.Topic, &tm.Payload, &tm.Queue, &tm.Priority, body); err != nil {
+	if err := t.fill(ctx, codec.Target{ID: tm.ID}, &tm.Topic, &tm.Payload, &tm.Queue, &tm.Priority, body); err != nil {
 		return timer.ID{}, err
 	}
 	return p.Timers.Schedule(ctx, tm)
 }
 
 // Job returns a job whose runs are messages of the topic with body, for job.Jobs.Sync; see
-// PutJob.
+// PutJob. Its payload is never offloaded.
 func (t *Topic[T]) Job(jb job.Job, body T) (job.Job, error) {
-	err := t.fill(&jb.Topic, &jb.Payload, &jb.Queue, &jb.Priority, body)
+	err := t.fill(context.Background(), codec.Target{Template: true}, &jb.Topic, &jb.Payload, &jb.Queue, &jb.Priority, body)
 	return jb, err
 }
 
@@ -222,22 +240,13 @@ func (t *Topic[T]) PutJob(ctx context.Context, p *Pawl, jb job.Job, body T) erro
 }
 
 // fill completes what becomes a message of the topic.
-func (t *Topic[T]) fill(topic *string, payload *[]byte, queue *string, priority *int, body T) error {
+func (t *Topic[T]) fill(ctx context.Context, to codec.Target, topic *string, payload *[]byte, queue *string, priority *int, body T) (err error) {
 	if *topic != "" || *payload != nil {
 		return engine.Invalid("topic", "set beside that of topic %q, or a payload beside the body", t.name)
 	}
-	m, err := t.Message(body)
-	if err != nil {
-		return err
-	}
-	*topic, *payload = m.Topic, m.Payload
-	if *queue == "" {
-		*queue = m.Queue
-	}
-	if *priority == 0 {
-		*priority = m.Priority
-	}
-	return nil
+	*topic, *queue, *priority = t.name, cmp.Or(*queue, t.opts.Queue), cmp.Or(*priority, t.opts.Priority)
+	*payload, err = t.encode(ctx, to, body)
+	return err
 }
 
 // Delivery is a message of a topic with its decoded body, as handlers get it.
@@ -271,7 +280,7 @@ func (t *Topic[T]) Handle(on Handlers, h func(ctx context.Context, d *Delivery[T
 	for _, name := range t.names() {
 		on.Handle(name, func(ctx context.Context, m *outbox.Message) error {
 			d := Delivery[T]{Message: m}
-			if err := t.decode(m.Payload, &d.Body); err != nil {
+			if err := t.decode(ctx, m, &d.Body); err != nil {
 				return err
 			}
 			return h(ctx, &d)
@@ -291,7 +300,7 @@ func (t *Topic[T]) HandleBatch(on Handlers, h func(ctx context.Context, batch []
 		batch, of, results := make([]*Delivery[T], 0, len(messages)), make([]int, 0, len(messages)), make([]error, len(messages))
 		for i, m := range messages {
 			d := &Delivery[T]{Message: m}
-			if results[i] = t.decode(m.Payload, &d.Body); results[i] == nil {
+			if results[i] = t.decode(ctx, m, &d.Body); results[i] == nil {
 				batch, of = append(batch, d), append(of, i)
 			}
 		}
@@ -324,7 +333,7 @@ func (t *Topic[T]) HandleInbox(on Handlers, h func(ctx context.Context, r *Recei
 	for _, name := range t.names() {
 		on.HandleInbox(name, func(ctx context.Context, m *inbox.Message) error {
 			r := Received[T]{Message: m}
-			if err := t.decode(m.Payload, &r.Body); err != nil {
+			if err := t.decodeInbox(ctx, m, &r.Body); err != nil {
 				return err
 			}
 			return h(ctx, &r)
@@ -342,7 +351,7 @@ func (t *Topic[T]) HandleInboxTx(on Handlers, h func(ctx context.Context, tx Tx,
 	for _, name := range t.names() {
 		on.HandleInboxTx(name, func(ctx context.Context, tx Tx, m *inbox.Message) error {
 			r := Received[T]{Message: m}
-			if err := t.decode(m.Payload, &r.Body); err != nil {
+			if err := t.decodeInbox(ctx, m, &r.Body); err != nil {
 				return err
 			}
 			return h(ctx, tx, &r)
@@ -350,13 +359,30 @@ func (t *Topic[T]) HandleInboxTx(on Handlers, h func(ctx context.Context, tx Tx,
 	}
 }
 
-func (t *Topic[T]) decode(payload []byte, body *T) error {
-	err := t.codec.Decode(payload, body)
+// Decode returns the body of a message of the topic, for programs that claim or read messages themselves.
+func (t *Topic[T]) Decode(ctx context.Context, m *outbox.Message) (body T, err error) {
+	err = t.decode(ctx, m, &body)
+	return body, err
+}
+
+func (t *Topic[T]) decode(ctx context.Context, m *outbox.Message, body *T) error {
+	return t.decodeFor(ctx, codec.Target{Topic: m.Topic, ID: m.ID}, m.Payload, body)
+}
+
+// decodeInbox decodes a message of the inbox, whose id is that of a message of pawl's if it came from one.
+func (t *Topic[T]) decodeInbox(ctx context.Context, m *inbox.Message, body *T) error {
+	id, _ := outbox.ParseMessageID(m.MessageID)
+	return t.decodeFor(ctx, codec.Target{Topic: m.Topic, ID: id}, m.Payload, body)
+}
+
+func (t *Topic[T]) decodeFor(ctx context.Context, of codec.Target, payload []byte, body *T) error {
+	of.Names, of.Default = t.also, t.plain
+	err := codec.Decode(ctx, t.opts.Codec, of, payload, body)
 	if err == nil {
 		return nil
 	}
 	err = fmt.Errorf("decode payload: %w", err)
-	if t.opts.UndecodableFails {
+	if t.opts.UndecodableFails && !codec.Unavailable(err) {
 		return outbox.Permanent(err)
 	}
 	return err
