@@ -19,7 +19,6 @@ import (
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/lease"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/timer"
 )
 
 // resource is something that the API answers with: the same data as --json on the command line. The test of the
@@ -59,7 +58,7 @@ func resources() []resource {
 		{path: "joins/{id}", summary: "A join.", result: view.Join{}, get: apiJoin},
 		{path: "joins/{id}/members", summary: "Steps of a join, without results.", params: []string{"status", "after"}, result: []view.Member{}, list: true, get: apiMembers},
 		{path: "inbox", summary: "Messages from outside.", params: []string{"status", "source", "id", "after"}, result: []view.Inbox{}, list: true, get: listed((*visit).listInbox, view.OfInbox)},
-		{path: "timers", summary: "Timers.", params: []string{"status", "topic", "key", "id", "after"}, result: []view.Timer{}, list: true, get: listed((*visit).listTimers, withoutPayload)},
+		{path: "timers", summary: "Timers.", params: []string{"status", "topic", "key", "id", "after"}, result: []view.Timer{}, list: true, get: listed((*visit).listTimers, view.OfTimer)},
 		{path: "jobs", summary: "Jobs by name, without payloads.", params: []string{"after"}, result: []view.Job{}, list: true, get: listed((*visit).listJobs, view.OfJob)},
 		{path: "jobs/{name}/runs", summary: "The last runs of a job.", result: []job.Run{}, list: true, get: func(v *visit, s *store) (any, error) { return v.runs(s, v.PathValue("name")) }},
 		{path: "leases", summary: "Leases by name.", params: []string{"status", "after"}, result: []lease.Info{}, list: true, get: listed((*visit).listLeases, same)},
@@ -81,12 +80,6 @@ func apiFailures(v *visit, s *store) (any, error) {
 	}
 	groups, _, err := v.failures(v.Context(), s, &f, true)
 	return groups, err
-}
-
-func withoutPayload(t *timer.Info) view.Timer {
-	one := view.OfTimer(t)
-	one.Payload = nil
-	return one
 }
 
 func stats(v *visit, s *store) (any, error) {

@@ -16,6 +16,7 @@ import (
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/acts"
+	"github.com/bravellian/pawl/internal/codec"
 	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
@@ -209,11 +210,13 @@ func timeLine(m *outbox.Info, attempts []acts.Attempt) *table {
 	return tableOf("", []string{"When", "What", "By", "Error"}, rows, func(row *[]cell) []cell { return *row })
 }
 
-// payload is a payload, closed until somebody who may opens it.
+// payload is a payload, closed until somebody who may opens it. Of one that is sealed or offloaded only that is shown.
 func (v *visit) payload(topic string, payload []byte) block {
-	size := plural(int64(len(payload)), "byte")
+	if what, ok := codec.Describe(payload); ok {
+		return block{Heading: "Payload", Note: strings.ToUpper(what[:1]) + what[1:] + "."}
+	}
 	if !v.access.Payloads {
-		return block{Heading: "Payload", Note: size + "; you may not read it."}
+		return block{Heading: "Payload", Note: plural(int64(len(payload)), "byte") + "; you may not read it."}
 	}
 	if redact := v.s.opts.Redact; redact != nil {
 		payload = redact(topic, payload)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -8,7 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/internal/view"
+	"github.com/bravellian/pawl/pawltest"
 )
 
 func TestEnqueueAndWork(t *testing.T) {
@@ -270,4 +273,24 @@ func jsonText(t *testing.T, v any) string {
 func before(text, first, second string) bool {
 	i, j := strings.Index(text, first), strings.Index(text, second)
 	return i >= 0 && j > i
+}
+
+// D-704: show says that a payload is sealed or offloaded in place of its bytes, which --payload still prints.
+func TestShowSealed(t *testing.T) {
+	onEngines(t, func(t *testing.T, d *database) {
+		sealed := pawl.Sealed(nil, pawltest.Keys())
+		for want, codec := range map[string]pawl.Codec{"payload: sealed with key test, ": sealed, "payload: offloaded, ": pawl.Offload(sealed, pawltest.NewStore(), 0)} {
+			m, err := pawl.NewTopic[string]("t", pawl.TopicOptions{Codec: codec}).Message("secret")
+			if err != nil {
+				t.Fatal(err)
+			}
+			id := strings.TrimSpace(d.must(`{"topic":"t","payload_base64":"`+base64.StdEncoding.EncodeToString(m.Payload)+`"}`, "enqueue"))
+			if out := d.must("", "show", id); !strings.Contains(out, want) || strings.Contains(out, "70 61 77 6c") {
+				t.Errorf("no %q in %s", want, out)
+			}
+			if out := d.must("", "show", id, "--payload"); out != string(m.Payload) {
+				t.Errorf("payload: %q", out)
+			}
+		}
+	})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/acts"
+	"github.com/bravellian/pawl/internal/codec"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/outbox"
@@ -115,7 +116,11 @@ func (a *app) printMessage(i *outbox.Info, attempts []acts.Attempt) error {
 	case i.LastError != "":
 		fmt.Fprintf(a.stdout, "\nlast error:\n%s\n", terminal.CleanText(i.LastError))
 	}
-	_, err := fmt.Fprintf(a.stdout, "\npayload (%s):\n%s", engine.Several(len(i.Payload), "byte"), readable(i.Payload))
+	shown := fmt.Sprintf(" (%s):\n%s", engine.Several(len(i.Payload), "byte"), readable(i.Payload))
+	if what, ok := codec.Describe(i.Payload); ok {
+		shown = ": " + what + "\n"
+	}
+	_, err := fmt.Fprintf(a.stdout, "\npayload%s", shown)
 	return err
 }
 

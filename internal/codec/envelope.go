@@ -148,14 +148,14 @@ func parseReference(payload []byte) (r reference, ok bool, err error) {
 	return r, true, nil
 }
 
-// Describe returns what people are shown in place of a payload that is sealed or offloaded,
-// and ok if it is.
+// Describe returns what people are shown in place of the bytes of a payload that is sealed or
+// offloaded, and ok if it is.
 func Describe(payload []byte) (text string, ok bool) {
 	if l, is, err := parseSealed(payload); is && err == nil {
-		return "sealed with key " + l.keyID, true
+		return fmt.Sprintf("sealed with key %s, %d bytes", l.keyID, len(payload)), true
 	}
 	if r, is, err := parseReference(payload); is && err == nil {
-		return fmt.Sprintf("offloaded: blob %s of %d bytes", r.name(), r.size), true
+		return fmt.Sprintf("offloaded, %d bytes, blob %s", r.size, r.name()), true
 	}
 	return "", false
 }
