@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 
@@ -70,4 +71,13 @@ func CheckStore(t testing.TB, store blob.Store) {
 			t.Error("get with an ended context returned blob.ErrNotFound: messages would fail for good")
 		}
 	}
+}
+
+// BodyOf fits messages and timers of a topic whose body a function accepts, also sealed and offloaded ones.
+func BodyOf[T any](topic *pawl.Topic[T], fits func(body T) bool) Matcher {
+	want := fmt.Sprintf("body of topic %q that the function accepts", topic.Name())
+	return Matcher{field: "payload", want: want, fits: func(i *item) bool {
+		body, err := topic.Decode(context.Background(), &i.msg)
+		return err == nil && i.msg.Topic == topic.Name() && fits(body)
+	}}
 }
