@@ -95,15 +95,15 @@ type Message struct {
 type extras struct {
 	expires time.Time // by this process's clock; zero: never
 	result  []byte    // see SetResult
-	payload PayloadFunc
+	payload payloadFunc
 }
 
-// PayloadFunc makes the payload of a message that is enqueued in tx, nil for none of the program's.
-type PayloadFunc = func(ctx context.Context, tx Tx, id MessageID) ([]byte, error)
+// payloadFunc makes the payload of a message that is enqueued in tx, nil for none of the program's.
+type payloadFunc = func(ctx context.Context, tx Tx, id MessageID) ([]byte, error)
 
 // WithPayload is for package pawl; programs cannot call it. Each enqueue of m calls f, once the message
 // has its id.
-func WithPayload(_ access.Key, m *Message, f PayloadFunc) { m.ensureExtras().payload = f }
+func WithPayload(_ access.Key, m *Message, f payloadFunc) { m.ensureExtras().payload = f }
 
 // ensureExtras returns those of a message, and makes them if there are none.
 func (m *Message) ensureExtras() *extras {
