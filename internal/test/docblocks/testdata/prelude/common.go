@@ -21,6 +21,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/blob"
 	"github.com/bravellian/pawl/cron"
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/health"
