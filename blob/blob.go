@@ -1,5 +1,5 @@
 // Package blob stores large payloads outside messages, for pawl.Offload: in files, in a table, or
-// wherever a [Store] of the program puts them.
+// wherever a Store of the program puts them.
 package blob
 
 import (
