@@ -41,13 +41,13 @@ func TestTutorial(t *testing.T) {
 		{Command: "./shop order ada@example.com", Want: []string{"order 1 message …"}},
 		{Command: "./shop > log 2>&1 &"},
 		{Command: until("is confirmed"), Want: []string{"…", "order 1 is confirmed"}},
-		{Command: "./shop order bob@example.com", Want: []string{"order 2 message …"}},
+		{Command: "./shop order bob@example.com > order; pawl --db shop.db explain $(grep -o '[0-9a-f-]*$' order)", Want: []string{"message …: no_worker", "…"}},
 		{Command: "./shop > log 2>&1 &"},
 		{Command: "until grep -q 'about order 2' log; do kill -0 $!; sleep 0.05; done; kill -9 $!; wait $! || cat log", Want: []string{"…", "writing to bob@example.com about order 2 ..."}},
 		{Command: "export PAWL_DB=shop.db; pawl ls --topic order.created", Want: []string{"ID …", "… order.created  running …lease until …", "… order.created  done …"}},
 		{Command: "./shop > log 2>&1 &"},
 		{Command: until("is confirmed"), Want: []string{"…", "order 2 is confirmed"}},
-		{Command: "./shop order carl@example.com > order; pawl explain $(grep -o '[0-9a-f-]*$' order)", Want: []string{"message …", "…"}},
+		{Command: "./shop order carl@example.com", Want: []string{"order 3 message …"}},
 		{Command: `export HOOK_SECRET="whsec_$(head -c 32 /dev/urandom | base64)"`},
 		{Command: "(cd ../warehouse; PAWL_DB= exec ./warehouse > log 2>&1) &"},
 		{Command: "pawl work --topic order.created --webhook http://127.0.0.1:PORT --secret-env HOOK_SECRET --allow-private > log 2>&1 &"},
@@ -57,6 +57,35 @@ func TestTutorial(t *testing.T) {
 		if err := s.try(step, replace, patience); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// D-718: the first commands of install.md do what they say, in an empty folder.
+func TestFirstCommands(t *testing.T) {
+	root, err := filepath.Abs("../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, played := openShell(t, t.TempDir()), 0
+	steps := []Step{{Command: "go build -C " + root + " -o $PWD/bin/ ./cmd/pawl && export PATH=$PWD/bin:$PATH"}}
+	for _, scene := range Read(t, root+"/docs/install.md") {
+		if scene.Title == "First commands" {
+			steps = append(steps, scene.Steps...)
+		}
+	}
+	for _, step := range steps {
+		if step.Command == "pawl ui" { // it serves until Ctrl-C
+			continue
+		}
+		if played++; played > 1 {
+			step.Want = []string{"…"}
+		}
+		if err := s.try(step, strings.NewReplacer(), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.try(Step{Command: "pawl ls --topic t --status done --json | grep -c topic", Want: []string{"2"}}, strings.NewReplacer(), 0); err != nil || played < 10 {
+		t.Errorf("%d commands: %v", played, err)
 	}
 }
 
