@@ -49,6 +49,15 @@ func TestRelease(t *testing.T) {
 	if said := r.run(user, "go", "run", "."); said == "" || !strings.Contains(readme, "$ go run .\n"+said) {
 		t.Errorf("the README's program prints %q", said)
 	}
+
+	user = r.module()
+	for _, c := range documented(t, "docs/tutorial.md") {
+		r.run(user, strings.Fields(c)...)
+	}
+	for i, program := range regexp.MustCompile("(?s)```go\n(package main.*?)```").FindAllStringSubmatch(read(t, "docs/tutorial.md"), -1) {
+		write(t, filepath.Join(user, string(rune('a'+i)), "main.go"), program[1])
+	}
+	r.run(user, "go", "build", "-o", r.bin, "./...")
 }
 
 // D-683: while there is no release, the pages where people begin say what works instead, and no longer.
