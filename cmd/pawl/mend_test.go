@@ -78,7 +78,7 @@ func TestMendByFilter(t *testing.T) {
 				t.Errorf("%q: %q, want %q", line, out, want)
 			}
 		}
-		if out := d.must("", "retry", "--all", "--dry-run", "--json"); out != `{"would_be_retried":4}`+"\n" {
+		if out := d.must("", "retry", "--all", "--dry-run", "--json"); out != `{"would_have_retried":4}`+"\n" {
 			t.Errorf("%q", out)
 		}
 		if r := d.run("", "audit"); r != (result{stderr: "nothing was done\n"}) || !slices.Equal(d.messages("failed"), []string{"100% busy", "busy_1", "late", "refused"}) {
