@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/sqlite/anydriver"
 )
@@ -40,14 +41,10 @@ type Options struct {
 
 // New returns a database on a pool that the caller owns; Close leaves the pool open. The
 // error names an option that is invalid, or what of the pool's settings is.
-func New(pool *sql.DB, opts ...Options) (engine.DB, error) {
+func New(pool *sql.DB, opts ...Options) (pawl.DB, error) {
 	var o []anydriver.Options
 	for _, given := range opts {
 		o = append(o, anydriver.Options(given))
 	}
-	db, err := anydriver.New(pool, o...)
-	if err != nil {
-		return nil, err
-	}
-	return db, nil
+	return engine.Opened(anydriver.New(pool, o...))
 }
