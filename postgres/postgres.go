@@ -27,17 +27,16 @@ type Options struct {
 	Prefix string
 	// StatementTimeout bounds every transaction. Default 30 s.
 	StatementTimeout time.Duration
-	// LockTimeout bounds how long a migration waits for a table, so that it does not
-	// block every program that queues behind it. Default 5 s.
+	// LockTimeout bounds how long a migration waits for a table, so that it does not block every program that queues
+	// behind it. Default 5 s.
 	LockTimeout time.Duration
-	// RelaxedAck lets claims and acks commit without waiting for the disk: after a
-	// crash of the server the last half second may be delivered again. Enqueues stay as
-	// durable as their transaction.
+	// RelaxedAck lets claims and acks commit without waiting for the disk: after a crash of the server the last half
+	// second may be delivered again. Enqueues stay as durable as their transaction.
 	RelaxedAck bool
 	// PollOnly turns LISTEN off: idle workers poll.
 	PollOnly bool
-	// Logger gets a record when notifications do not arrive, when the server takes no
-	// writes, and whenever the database's history changed. Default slog.Default().
+	// Logger gets a record when notifications do not arrive, when the server takes no writes, and whenever the
+	// database's history changed. Default slog.Default().
 	Logger *slog.Logger
 }
 

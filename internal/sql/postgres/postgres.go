@@ -1,4 +1,4 @@
-// Package postgres is pawl on PostgreSQL 14 and later, through pgx.
+// Package postgres is pawl on PostgreSQL 15 and later, through pgx.
 //
 // Operations are stored routines, so that a worker's ack of one batch and its claim of the
 // next are sent as one pipelined transaction, and programs in other languages can call the
