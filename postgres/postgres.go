@@ -1,4 +1,4 @@
-// Package postgres opens PostgreSQL databases for pawl, version 14 and later, through
+// Package postgres opens PostgreSQL databases for pawl, version 15 and later, through
 // pgx.
 //
 // Idle workers are woken by NOTIFY. Behind a connection pooler that drops notifications
