@@ -30,7 +30,7 @@ func (f *examineFixture) enqueue(n int) int64 {
 	}
 	ids, err := f.box.EnqueueBatch(f.ctx(), msgs)
 	f.check(err)
-	info, err := f.box.Find(f.ctx(), ids[0])
+	info, err := f.box.Get(f.ctx(), ids[0])
 	f.check(err)
 	return int64(info.Position)
 }

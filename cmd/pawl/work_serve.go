@@ -82,7 +82,7 @@ func (c *workCmd) serving(on pawl.Handlers, all []served, sink func(webhook.Opti
 	policy := webhook.Retry()
 	policy.MaxAttempts = c.MaxAttempts
 	for _, s := range all {
-		hook.Handle(s.topic, outbox.HandlerOptions{Retry: (*outbox.RetryPolicy)(&policy)})
+		hook.Handle(s.topic, outbox.HandlerOptions{Retry: policy})
 	}
 	return nil
 }
