@@ -151,13 +151,13 @@ func sources(t *testing.T) *logged {
 
 func sorted(set map[string]bool) string { return strings.Join(slices.Sorted(maps.Keys(set)), " ") }
 
-// row is a table's row whose first cell is in quotes of code: its cells.
-var row = regexp.MustCompile("^\\| `([^`]+)` \\|([^|]*)\\|")
+// line is an item of a list, with a message and its keys in quotes of code.
+var line = regexp.MustCompile("^- `([^`]+)`(?::((?: `[^`]+`)+))?")
 
 // key is a name in quotes of code.
 var key = regexp.MustCompile("`([a-z]+(?:_[a-z]+)*)`")
 
-// listed is what the guide says: its events, in rows below the heading of their levels,
+// listed is what the guide says: its events, in lists below the heading of their levels,
 // and its keys, in the last section.
 func listed(t *testing.T) (events map[string]event, keys map[string]bool) {
 	t.Helper()
@@ -176,12 +176,12 @@ func listed(t *testing.T) (events map[string]event, keys map[string]bool) {
 		slices.Sort(fields)
 		return strings.Join(fields, " ")
 	}
-	for line := range strings.Lines(text) {
-		if heading, is := strings.CutPrefix(line, "### "); is {
+	for item := range strings.Lines(text) {
+		if heading, is := strings.CutPrefix(item, "### "); is {
 			levels = words(heading)
 		}
-		found := row.FindStringSubmatch(line)
-		if found == nil {
+		found := line.FindStringSubmatch(item)
+		if found == nil || levels == "" {
 			continue
 		}
 		if _, twice := events[found[1]]; twice {
