@@ -158,7 +158,7 @@ var line = regexp.MustCompile("^- `([^`]+)`(?::((?: `[^`]+`)+))?")
 var key = regexp.MustCompile("`([a-z]+(?:_[a-z]+)*)`")
 
 // listed is what the guide says: its events, in lists below the heading of their levels,
-// and its keys, in the last section.
+// and keys that loggers carry or that need explaining, in the last section.
 func listed(t *testing.T) (events map[string]event, keys map[string]bool) {
 	t.Helper()
 	data, err := os.ReadFile(guide)
@@ -215,6 +215,11 @@ func TestGuideListsWhatIsLogged(t *testing.T) {
 	for message := range events {
 		if l.levels[message] == nil {
 			t.Errorf("the guide lists %q, which nobody logs", message)
+		}
+	}
+	for _, e := range events {
+		for _, key := range strings.Fields(e.keys) {
+			keys[key] = true
 		}
 	}
 	if is, says := sorted(l.all), sorted(keys); is != says {

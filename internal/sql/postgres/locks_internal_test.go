@@ -138,7 +138,7 @@ func (l *locks) call(name string) {
 var lockNames = strings.NewReplacer("outbox_order, outbox_ready, outbox_lane (new), outbox_order", "*successor*",
 	"outbox_join, outbox_join_member, outbox_join, outbox_ready, outbox_join_member", "*joins*", "outbox_", "")
 
-// D-546: the table of lock orders says what the statements say.
+// D-546: the list of lock orders says what the statements say.
 func TestLockOrders(t *testing.T) {
 	f, err := engine.Load(folder(), engine.Names{Schema: "pawl"})
 	if err != nil {
@@ -151,7 +151,6 @@ func TestLockOrders(t *testing.T) {
 		}
 	}
 	var rows strings.Builder
-	rows.WriteString("| call | locks, in this order |\n|---|---|\n")
 	for _, by := range locking {
 		text := routines[by]
 		if file, err := files.ReadFile(by); err == nil {
@@ -162,7 +161,7 @@ func TestLockOrders(t *testing.T) {
 		}
 		l := locks{routines: routines, stop: []string{"outbox_claim_within_limits"}, seen: map[string]bool{by: true}}
 		l.read(text)
-		rows.WriteString("| `" + by + "` | " + cmp.Or(lockNames.Replace(strings.Join(l.steps, ", ")), "none") + " |\n")
+		rows.WriteString("- `" + by + "`: " + cmp.Or(lockNames.Replace(strings.Join(l.steps, ", ")), "none") + "\n")
 	}
 	const page, begin, end = "../../../docs/claim.md", "<!-- locks: TestLockOrders -update -->\n\n", "\n<!-- end -->"
 	text, err := os.ReadFile(page)
@@ -172,7 +171,7 @@ func TestLockOrders(t *testing.T) {
 	before, rest, ok := strings.Cut(string(text), begin)
 	is, after, closed := strings.Cut(rest, end)
 	if !ok || !closed {
-		t.Fatal("docs/claim.md has no table of locks")
+		t.Fatal("docs/claim.md has no list of locks")
 	}
 	if flag.Lookup("update").Value.String() == "true" {
 		is = rows.String()
