@@ -2,9 +2,9 @@ package pawl
 
 import (
 	"context"
+	"database/sql"
 
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/outbox"
 )
 
 // DB is a database that sqlite.Open or postgres.Open returned, for New. It is safe for concurrent use.
@@ -22,7 +22,9 @@ type DB interface {
 // *sql.Tx's, on PostgreSQL postgres.Pgx returns the pgx.Tx behind it. Where pawl takes a
 // transaction of the program (the calls whose names end with Tx), it takes *sql.Tx, pgx.Tx
 // on PostgreSQL, GORM's *gorm.DB, and what sqlx, bun and ent return, as they are.
-type Tx = outbox.Tx
+type Tx = interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}
 
 // InvalidError is the error of a value that was refused before anything was written. It wraps
 // [ErrInvalid]; errors.As finds it:

@@ -154,7 +154,7 @@ func (l *ledger) end() (lost int) {
 		_, _ = l.Outbox.WorkQueue("").ReapExpired(l.t.Context())
 		lost = 0
 		for _, id := range pending() {
-			if _, err := l.Outbox.Find(l.t.Context(), id); !errors.Is(err, outbox.ErrNotFound) {
+			if _, err := l.Outbox.Get(l.t.Context(), id); !errors.Is(err, outbox.ErrNotFound) {
 				return false
 			}
 			lost++
@@ -278,7 +278,7 @@ func TestAsynchronousFailover(t *testing.T) {
 	}
 	gone := 0 // what the failover lost, handled before or not
 	for id := range l.committed {
-		if _, err := l.Outbox.Find(t.Context(), id); errors.Is(err, outbox.ErrNotFound) {
+		if _, err := l.Outbox.Get(t.Context(), id); errors.Is(err, outbox.ErrNotFound) {
 			gone++
 		}
 	}

@@ -55,7 +55,7 @@ func ExamplePawl_attempts() {
 	id, err := p.Outbox.Enqueue(ctx, outbox.Message{Topic: "mail"})
 	check(err)
 	check(p.Run(ctx))
-	m, err := p.Outbox.Find(ctx, id)
+	m, err := p.Outbox.Get(ctx, id)
 	check(err)
 	fmt.Println(m.Status, m.RetryCount, m.LastError)
 	// Output: done 2 mailbox is busy

@@ -168,7 +168,7 @@ func TestFailover(t *testing.T) {
 	}
 	lost := 0
 	for _, id := range before {
-		if _, err := p.Outbox.Find(t.Context(), id); err != nil {
+		if _, err := p.Outbox.Get(t.Context(), id); err != nil {
 			lost++
 		}
 	}

@@ -58,7 +58,7 @@ func TestFileContentsPutBack(t *testing.T) {
 
 // mine reports whether pawl made an id, which then is found where it says.
 func (p *program) mine(id outbox.MessageID) bool {
-	info, err := p.Outbox.Get(p.t.Context(), id.Position())
+	info, err := p.Outbox.GetByPosition(p.t.Context(), id.Position())
 	return err == nil && info.ID == id
 }
 

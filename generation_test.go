@@ -264,7 +264,7 @@ func (s *squatter) id() string {
 // stored fails the test unless the message is there, in one place.
 func (s *squatter) stored(what string, id outbox.MessageID) {
 	s.t.Helper()
-	if info, err := s.Outbox.Find(s.t.Context(), id); err != nil || info.Topic == "squatter" {
+	if info, err := s.Outbox.Get(s.t.Context(), id); err != nil || info.Topic == "squatter" {
 		s.t.Errorf("%s: acknowledged and not stored: %v", what, err)
 	}
 }
@@ -415,7 +415,7 @@ func TestTimerWhosePositionIsTaken(t *testing.T) {
 		s.check(s.Internal(access.Key{}).DB.Do(t.Context(), engine.Ask(op.TimerDispatch{Most: 100})))
 		for _, id := range ids {
 			s.stored("timer", id)
-			if info, err := s.Outbox.Find(t.Context(), id); err == nil && string(info.Payload) != "kept" {
+			if info, err := s.Outbox.Get(t.Context(), id); err == nil && string(info.Payload) != "kept" {
 				t.Errorf("its payload is %q", info.Payload)
 			}
 		}
@@ -432,7 +432,7 @@ func TestLostQueueIsFoundAgain(t *testing.T) {
 		_, err := d.SQL.ExecContext(t.Context(), "DELETE FROM "+d.Table("outbox_lane")+" WHERE queue = '"+lateQueue+"'")
 		p.check(err)
 		id := p.enqueue(true, lateQueue) // the program believes that the lane is known
-		info, err := p.Outbox.Find(t.Context(), id)
+		info, err := p.Outbox.Get(t.Context(), id)
 		p.check(err)
 		if info.Queue != "" || info.Priority != 0 {
 			t.Errorf("a message of an unknown queue has queue %q and priority %d", info.Queue, info.Priority)

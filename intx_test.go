@@ -166,7 +166,7 @@ func TestCallsInsideATransaction(t *testing.T) {
 	})
 	for _, name := range []string{
 		"Outbox.Enqueue", "Outbox.EnqueueBatch", "Messages.Ack", "Messages.Claim", "Due.Fail", "Runs.Abandon", "Outbox.Extend", "Outbox.Redrive", "Timers.Schedule", "Timers.Cancel", "Joins.FanOut", "Joins.Wait", "Jobs.Put", "Jobs.Delete",
-		"Inbox.Once", "Inbox.Attempt", "Inbox.Failed", "Leases.Acquire", "Leases.AcquireWait", "Leases.Run", "Leases.Elect", "Pawl.Run", "Lease.Renew", "Admin.Pause", "Admin.SetLimit", "Pawl.Migrate", "Pawl.AfterRestore",
+		"Inbox.Once", "Inbox.Attempt", "Inbox.MarkFailed", "Leases.Acquire", "Leases.AcquireWait", "Leases.Run", "Leases.Elect", "Pawl.Run", "Lease.Renew", "Admin.Pause", "Admin.SetLimit", "Pawl.Migrate", "Pawl.AfterRestore",
 	} {
 		if !refused[name] {
 			t.Errorf("%s was not refused", name)

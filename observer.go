@@ -36,10 +36,7 @@ type Observer struct {
 // Attempt is one handling of a message, and what became of it.
 type Attempt struct {
 	*outbox.Message // as it was claimed: RetryCount is how many attempts failed before
-	// Outcome is what became of it: "acked", "failed" for good, "retried", "snoozed" by its handler,
-	// "unhandled" without a handler here, "paused", "released" by a worker that stops, "lost" with its
-	// lease, "settled" by its handler, or "expired".
-	Outcome string
+	Outcome         Outcome
 	// Waited is how long it was claimable before it was handled, by this process's clock
 	// against the database's; 0 unless this is the first attempt.
 	Waited time.Duration
@@ -48,6 +45,23 @@ type Attempt struct {
 	Began time.Time
 	Took  time.Duration
 }
+
+// Outcome is what became of an attempt. More may come: have a default for them.
+type Outcome string
+
+// The outcomes. All but the first four leave the message for another attempt.
+const (
+	OutcomeAcked     Outcome = "acked"     // handled
+	OutcomeFailed    Outcome = "failed"    // for good
+	OutcomeSettled   Outcome = "settled"   // by its handler, in a transaction of its own
+	OutcomeExpired   Outcome = "expired"   // without an attempt: it was too late for one
+	OutcomeRetried   Outcome = "retried"   // failed, to be tried again
+	OutcomeSnoozed   Outcome = "snoozed"   // put off by its handler
+	OutcomeUnhandled Outcome = "unhandled" // no handler here
+	OutcomePaused    Outcome = "paused"    // its topic or queue is paused
+	OutcomeReleased  Outcome = "released"  // this worker stops, or the lease was running out
+	OutcomeLost      Outcome = "lost"      // with its lease; the database may not have its outcome
+)
 
 // Observe registers an observer of what the components of this process do. Call it before
 // Run.
@@ -66,7 +80,7 @@ func attempts(some []worker.Attempt) []Attempt {
 	all := make([]Attempt, len(some))
 	for i, a := range some {
 		m, _ := a.Body.(*outbox.Message)
-		all[i] = Attempt{Message: m, Outcome: a.Outcome.String(), Waited: a.Waited, Began: a.Began, Took: a.Took}
+		all[i] = Attempt{Message: m, Outcome: Outcome(a.Outcome.String()), Waited: a.Waited, Began: a.Began, Took: a.Took}
 	}
 	return all
 }

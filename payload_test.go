@@ -123,9 +123,9 @@ func listed(t *testing.T, p *pawl.Pawl) (all []outbox.Info) {
 // swap exchanges the payloads of two messages, as somebody who may write to the database can.
 func swap(t *testing.T, d dbtest.Database, p *pawl.Pawl, a, b outbox.MessageID) {
 	t.Helper()
-	first, err := p.Outbox.Find(t.Context(), a)
+	first, err := p.Outbox.Get(t.Context(), a)
 	must(t, err)
-	second, err := p.Outbox.Find(t.Context(), b)
+	second, err := p.Outbox.Get(t.Context(), b)
 	must(t, err)
 	for _, put := range []struct {
 		at      outbox.Position
@@ -158,7 +158,7 @@ func TestSealedIsBound(t *testing.T) {
 			t.Errorf("handled %q", got)
 		}
 		for id, want := range map[outbox.MessageID]string{ids[0]: "sealed for message " + ids[1].String(), ids[1]: "sealed for message " + ids[0].String(), of[0]: `sealed for topic "refund"`, of[1]: `sealed for topic "pay"`} {
-			i, err := p.Outbox.Find(t.Context(), id)
+			i, err := p.Outbox.Get(t.Context(), id)
 			must(t, err)
 			if i.Status != outbox.Failed || !strings.Contains(i.LastError, pawl.ErrNotAuthentic.Error()) || !strings.Contains(i.LastError, want) {
 				t.Errorf("%v with %q, not %q", i.Status, i.LastError, want)
@@ -350,7 +350,7 @@ func TestOffloadEveryWay(t *testing.T) {
 			topics = append(topics, topic)
 			ids, err := topic.EnqueueBatch(t.Context(), p, []string{large(name), name})
 			must(t, err)
-			big, err := p.Outbox.Find(t.Context(), ids[0])
+			big, err := p.Outbox.Get(t.Context(), ids[0])
 			must(t, err)
 			if len(big.Payload) > 1<<10 {
 				t.Errorf("%s: a payload of %d bytes", name, len(big.Payload))

@@ -31,7 +31,7 @@ func TestKeptAttemptsOption(t *testing.T) {
 	if err := p.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	i, err := p.Outbox.Find(t.Context(), id)
+	i, err := p.Outbox.Get(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -172,7 +172,7 @@ func testTopicUndecodable(t *testing.T, d dbtest.Database, final bool, attempts 
 		}
 	}
 	for _, id := range []string{"single", "once"} {
-		received, err := p.Inbox.Get(t.Context(), "s", id)
+		received, err := p.Inbox.Get(t.Context(), inbox.Key{Source: "s", MessageID: id})
 		must(t, err)
 		if received.Status != inbox.Dead || received.Attempts != attempts || strings.Contains(received.LastError, "1234") {
 			t.Errorf("final %v: %v after %d attempts, want %d: %s", final, received.Status, received.Attempts, attempts, received.LastError)
@@ -193,7 +193,7 @@ func TestTopicOfTwoVersions(t *testing.T) {
 		now := drained(t, d)
 		number := 0
 		after.Handle(now, func(_ context.Context, d *pawl.Delivery[parcel]) error { number = d.Body.Number; return nil })
-		info, err := now.Outbox.Find(t.Context(), id)
+		info, err := now.Outbox.Get(t.Context(), id)
 		must(t, err)
 		_, err = now.Outbox.Reschedule(t.Context(), time.Time{}, info.Position)
 		must(t, err)
@@ -234,7 +234,7 @@ func TestTopicInBatches(t *testing.T) {
 			t.Errorf("the bodies add up to %d", sum)
 		}
 		for id, want := range map[outbox.MessageID]string{ids[0]: "", ids[1]: "no", ids[2]: "", bad: "decode payload", few[0]: "returned 0 results for 2", few[1]: "returned 0 results for 2"} {
-			info, err := p.Outbox.Find(t.Context(), id)
+			info, err := p.Outbox.Get(t.Context(), id)
 			must(t, err)
 			if (info.Status == outbox.Done) != (want == "") || !strings.Contains(info.LastError, want) {
 				t.Errorf("%v with %q, want %q", info.Status, info.LastError, want)

@@ -27,12 +27,19 @@ import (
 type Kind string
 
 // Kinds. Queue and Topic are what Pause and Resume take, and with EachTopic what SetLimit and
-// RemoveLimit take.
+// RemoveLimit take; the others are what Explain takes.
 const (
 	Queue Kind = "queue"
 	Topic Kind = "topic"
 	// EachTopic is each topic that begins as a name does before its *, by itself: "call.*".
 	EachTopic Kind = "each"
+
+	Message Kind = "message"
+	Timer   Kind = "timer"
+	Job     Kind = "job"
+	Run     Kind = "run" // of a job
+	Join    Kind = "join"
+	Inbox   Kind = "inbox" // a message of the inbox
 )
 
 // Admin is what operators do to one database. Programs find it as pawl.Pawl.Admin. It

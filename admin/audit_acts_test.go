@@ -129,7 +129,7 @@ func (f *fixture) inboxAct(on *fixture) act {
 	return act{"inbox/revive", audit.Revive, "inbox broker/m 1",
 		func(ctx context.Context) error { _, err := on.Inbox.Revive(ctx, k); return err }, nil,
 		func() string {
-			i, err := f.Inbox.Get(f.ctx(), k.Source, k.MessageID)
+			i, err := f.Inbox.Get(f.ctx(), k)
 			f.check(err)
 			return string(i.Status)
 		}, false}
@@ -193,7 +193,7 @@ func TestAuditReviveWithItsMessage(t *testing.T) {
 		k := inbox.Key{Source: "broker", MessageID: "1"}
 		_, err := f.Inbox.Enqueue(f.ctx(), inbox.Message{Key: k, Topic: "t"})
 		f.check(err)
-		queued, err := f.Outbox.Find(f.ctx(), inbox.MessageIDOf(access.Key{}, k))
+		queued, err := f.Outbox.Get(f.ctx(), inbox.MessageIDOf(access.Key{}, k))
 		f.check(err)
 		owner := outbox.NewOwnerToken()
 		_, err = f.Outbox.WorkQueue("inbox").Claim(f.ctx(), owner, time.Minute, 1)

@@ -21,7 +21,7 @@ func (f *examineFixture) inLine(names ...string) (at []int64) {
 	for _, name := range append([]string{"first"}, names...) {
 		id, err := f.box.Enqueue(f.ctx(), outbox.Message{Topic: "t", Payload: []byte(name), OrderingKey: "k"})
 		f.check(err)
-		m, err := f.box.Find(f.ctx(), id)
+		m, err := f.box.Get(f.ctx(), id)
 		f.check(err)
 		at = append(at, int64(m.Position))
 	}
@@ -162,7 +162,7 @@ func TestExamineOrderHeld(t *testing.T) {
 		var m *outbox.Info
 		dbtest.Until(t, "the first has failed for good", func() bool {
 			var err error
-			m, err = f.box.Get(f.ctx(), outbox.Position(at[0]))
+			m, err = f.box.GetByPosition(f.ctx(), outbox.Position(at[0]))
 			f.check(err)
 			return m.Status == outbox.Failed
 		})

@@ -30,7 +30,7 @@ func (f *examineFixture) enqueue(n int) int64 {
 	}
 	ids, err := f.box.EnqueueBatch(f.ctx(), msgs)
 	f.check(err)
-	info, err := f.box.Find(f.ctx(), ids[0])
+	info, err := f.box.Get(f.ctx(), ids[0])
 	f.check(err)
 	return int64(info.Position)
 }
@@ -40,10 +40,10 @@ func TestExamineWorkers(t *testing.T) {
 		f := openExamine(t, e)
 		r := registry.New(f.db.DB, quiet(), activity.New())
 		r.Show(f.ctx(), registry.Self{Name: "mailer"})
-		wantFinding(t, f.examine(), "workers", health.OK, "1 workers show that they are alive", "")
+		wantFinding(t, f.examine(), "workers", health.OK, "1 workers are alive", "")
 		f.exec("UPDATE {worker_process} SET heartbeat_at = {-2h}, expires_at = {-1h}")
 		found := f.examine() // some seconds later on a busy machine
-		wantFinding(t, found, "workers", health.Warning, "1 of 1 workers went without a word, the last 2h", "start them again")
+		wantFinding(t, found, "workers", health.Warning, "1 of 1 workers crashed or lost the database, the last 2h", "start them again")
 		wantFinding(t, found, "workers", health.Warning, " ago: mailer (host ", "start them again")
 		r.Leave(f.ctx())
 		wantOK(t, f.examine(), "workers")

@@ -17,12 +17,12 @@ func (e *examination) checkWorkers(ctx context.Context) ([]health.Finding, error
 	}
 	gone := list.Gone()
 	if len(gone) == 0 {
-		return one(health.OK, fmt.Sprintf("%d workers show that they are alive", len(list)), ""), nil
+		return one(health.OK, fmt.Sprintf("%d workers are alive", len(list)), ""), nil
 	}
 	var names []string
 	for i := range gone[:min(len(gone), mentioned)] {
 		names = append(names, fmt.Sprintf("%s (host %s, process %d)", gone[i].Name, gone[i].Host, gone[i].PID))
 	}
-	return one(health.Warning, fmt.Sprintf("%d of %d workers went without a word, the last %s ago: %s", len(gone), len(list), e.ago(&gone.Latest("").Heartbeat), engine.Listed(names, len(gone), mentioned)),
-		"They crashed or lost the database: see their logs, and start them again. What they held comes back by itself; the list drops them after a day."), nil
+	return one(health.Warning, fmt.Sprintf("%d of %d workers crashed or lost the database, the last %s ago: %s", len(gone), len(list), e.ago(&gone.Latest("").Heartbeat), engine.Listed(names, len(gone), mentioned)),
+		"See their logs, and start them again. What they held comes back by itself; the list drops them after a day."), nil
 }

@@ -46,24 +46,14 @@ type Explanation struct {
 // ErrNotFound is returned by Explain when nothing has the id, or it was cleaned up.
 var ErrNotFound = errors.New("nothing found to explain")
 
-// What can be explained.
-const (
-	aMessage Kind = "message"
-	aTimer   Kind = "timer"
-	aJob     Kind = "job"
-	aRun     Kind = "run" // of a job
-	aJoin    Kind = "join"
-	anInbox  Kind = "inbox" // a message of the inbox
-)
-
 // explainable are the kinds that Explain takes.
-func explainable() []Kind { return []Kind{aMessage, aTimer, aJob, aRun, aJoin, anInbox} }
+func explainable() []Kind { return []Kind{Message, Timer, Job, Run, Join, Inbox} }
 
 // Explain returns why what id names has not run. An id is a message's UUID or position,
 // a timer's id or key, a job's name, a run's id, a join's UUID or, for the inbox,
 // source/message id. If it names several things, the others are in AlsoMatches, unless
 // they are in Causes already: a run and its message are one. With kinds given it looks
-// for those only: "message", "timer", "job", "run", "join", "inbox". It reads a bounded number of rows regardless of the size of the
+// for those only. It reads a bounded number of rows regardless of the size of the
 // tables and changes nothing. Errors: ErrNotFound; pawl.ErrInvalid for another kind.
 func (a *Admin) Explain(ctx context.Context, id string, kinds ...Kind) (*Explanation, error) {
 	for _, k := range kinds {
@@ -82,7 +72,7 @@ func (a *Admin) Explain(ctx context.Context, id string, kinds ...Kind) (*Explana
 	for _, f := range []struct {
 		kind Kind
 		find func(context.Context, string) (*Explanation, error)
-	}{{aRun, e.findRun}, {aTimer, e.findTimer}, {aMessage, e.findMessage}, {aJoin, e.findJoin}, {aJob, e.findJob}, {anInbox, e.findInbox}} {
+	}{{Run, e.findRun}, {Timer, e.findTimer}, {Message, e.findMessage}, {Join, e.findJoin}, {Job, e.findJob}, {Inbox, e.findInbox}} {
 		if len(kinds) > 0 && !slices.Contains(kinds, f.kind) {
 			continue
 		}
@@ -95,7 +85,7 @@ func (a *Admin) Explain(ctx context.Context, id string, kinds ...Kind) (*Explana
 		}
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("%w: no %s goes by %q: there never was one, or it was cleaned up after its retention period", ErrNotFound, strings.Replace(kindText(kinds), string(anInbox), "inbox message", 1), id)
+		return nil, fmt.Errorf("%w: no %s goes by %q: there never was one, or it was cleaned up after its retention period", ErrNotFound, strings.Replace(kindText(kinds), string(Inbox), "inbox message", 1), id)
 	}
 	found[0].AlsoMatches = found[1:]
 	return &found[0], nil
@@ -174,7 +164,7 @@ func parseUUID(id string) (uuid.UUID, error) {
 // findRun finds a run by its id or by its message's position.
 func (e *explainer) findRun(ctx context.Context, id string) (*Explanation, error) {
 	if position, err := strconv.ParseInt(id, 10, 64); err == nil {
-		m, err := e.outbox.Get(ctx, outbox.Position(position))
+		m, err := e.outbox.GetByPosition(ctx, outbox.Position(position))
 		if err != nil {
 			return nil, err
 		}
@@ -201,7 +191,7 @@ func (e *explainer) findTimer(ctx context.Context, id string) (*Explanation, err
 	if engine.CheckText("key", id, limits.TimerKey, true) != nil {
 		return nil, timer.ErrNotFound
 	}
-	t, err := e.timers.Find(ctx, id)
+	t, err := e.timers.GetKey(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -251,7 +241,7 @@ func (e *explainer) findInbox(ctx context.Context, id string) (*Explanation, err
 		if engine.CheckText("source", source, limits.Source, true) != nil || engine.CheckText("message id", message, limits.MessageID, true) != nil {
 			continue
 		}
-		m, err := e.inboxes.Get(ctx, source, message)
+		m, err := e.inboxes.Get(ctx, inbox.Key{Source: source, MessageID: message})
 		if err == nil {
 			return e.inbox(ctx, m)
 		}

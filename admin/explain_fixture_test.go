@@ -93,7 +93,7 @@ func (f *explainFixture) enqueue(m outbox.Message) outbox.MessageID {
 
 func (f *explainFixture) at(id outbox.MessageID) outbox.Position {
 	f.t.Helper()
-	m, err := f.Outbox.Find(f.ctx(), id)
+	m, err := f.Outbox.Get(f.ctx(), id)
 	f.check(err)
 	return m.Position
 }

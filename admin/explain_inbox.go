@@ -12,7 +12,7 @@ import (
 
 // inbox explains a message of the inbox and, if it was enqueued, its message.
 func (e *explainer) inbox(ctx context.Context, m *inbox.Info) (*Explanation, error) {
-	x := &Explanation{Kind: anInbox, ID: m.Key.String(), Facts: e.inboxFacts(m)}
+	x := &Explanation{Kind: Inbox, ID: m.Key.String(), Facts: e.inboxFacts(m)}
 	queued, err := e.message(ctx, inbox.MessageIDOf(access.Key{}, m.Key))
 	if err != nil && !absent(err) {
 		return nil, err
@@ -76,5 +76,5 @@ func (e *explainer) stale(m *inbox.Info) health.Finding {
 
 // over reports whether a message will not run again by itself.
 func over(m *Explanation) bool {
-	return m.Kind == aMessage && (m.Code == codeDone || m.Code == codeFailed || m.Code == codeDiscarded || m.Code == codeExpired)
+	return m.Kind == Message && (m.Code == codeDone || m.Code == codeFailed || m.Code == codeDiscarded || m.Code == codeExpired)
 }

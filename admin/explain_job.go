@@ -22,7 +22,7 @@ func (e *explainer) job(ctx context.Context, name string) (*Explanation, error) 
 	if err != nil {
 		return nil, err
 	}
-	x := &Explanation{Kind: aJob, ID: j.Name, Facts: e.jobFacts(j)}
+	x := &Explanation{Kind: Job, ID: j.Name, Facts: e.jobFacts(j)}
 	x.Finding = e.nextRun(j)
 	if x.Code != codeJobDisabled {
 		x.Also = e.laterBlockers(j)
@@ -31,7 +31,7 @@ func (e *explainer) job(ctx context.Context, name string) (*Explanation, error) 
 }
 
 func (e *explainer) removed(ctx context.Context, name string, last *job.Run) (*Explanation, error) {
-	x := &Explanation{Kind: aJob, ID: name, Finding: blocker(codeJobRemoved, "There is no job of this name any more, only the history of one.", "pawl jobs runs "+engine.Quoted(name))}
+	x := &Explanation{Kind: Job, ID: name, Finding: blocker(codeJobRemoved, "There is no job of this name any more, only the history of one.", "pawl jobs runs "+engine.Quoted(name))}
 	run, err := e.explainRun(ctx, last)
 	if err != nil {
 		return nil, err
@@ -46,8 +46,8 @@ func (e *explainer) jobFacts(j *job.Info) (f health.Facts) {
 	add(&f, "enabled", fmt.Sprint(j.Enabled))
 	add(&f, "topic", j.Topic)
 	add(&f, "queue", j.Queue)
-	e.addTime(&f, "next_run", j.NextRun)
-	if due := j.Due(); !due.Equal(j.NextRun) {
+	e.addTime(&f, "next_run", j.NextRunAt)
+	if due := j.Due(); !due.Equal(j.NextRunAt) {
 		e.addTime(&f, "due", due)
 	}
 	add(&f, "misfire", string(j.Misfire))
@@ -79,8 +79,8 @@ func (e *explainer) nextRun(j *job.Info) health.Finding {
 }
 
 func (e *explainer) spreadText(j *job.Info) string {
-	if due := j.Due(); !due.Equal(j.NextRun) {
-		return fmt.Sprintf(", for %s, as its spread has it", e.when(j.NextRun))
+	if due := j.Due(); !due.Equal(j.NextRunAt) {
+		return fmt.Sprintf(", for %s, as its spread has it", e.when(j.NextRunAt))
 	}
 	return ""
 }
@@ -138,7 +138,7 @@ func (e *explainer) run(ctx context.Context, id job.RunID) (*Explanation, error)
 
 // explainRun explains a run and, as long as there is one, its message.
 func (e *explainer) explainRun(ctx context.Context, r *job.Run) (*Explanation, error) {
-	x := &Explanation{Kind: aRun, ID: r.ID.String(), Facts: e.runFacts(r)}
+	x := &Explanation{Kind: Run, ID: r.ID.String(), Facts: e.runFacts(r)}
 	if r.Status != job.Skipped && r.Status != job.Missed {
 		m, err := e.message(ctx, r.ID)
 		if err != nil && !absent(err) {
@@ -158,7 +158,7 @@ func (e *explainer) explainRun(ctx context.Context, r *job.Run) (*Explanation, e
 func (e *explainer) runFacts(r *job.Run) (f health.Facts) {
 	add(&f, "job", r.Job)
 	add(&f, "status", string(r.Status))
-	e.addTime(&f, "scheduled", r.Scheduled)
+	e.addTime(&f, "scheduled", r.ScheduledAt)
 	if r.Triggered {
 		add(&f, "triggered", "true")
 	}
@@ -171,7 +171,7 @@ func (e *explainer) runFacts(r *job.Run) (f health.Facts) {
 }
 
 func (e *explainer) runState(r *job.Run) health.Finding {
-	of := fmt.Sprintf("of job %q for %s", r.Job, e.when(r.Scheduled))
+	of := fmt.Sprintf("of job %q for %s", r.Job, e.when(r.ScheduledAt))
 	switch r.Status {
 	case job.Pending:
 		return blocker(codeRunPending, fmt.Sprintf("The run %s waits as a message.", of), "")

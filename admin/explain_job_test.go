@@ -73,10 +73,10 @@ func TestExplainJobSpread(t *testing.T) {
 		f.says(x, "as its spread has it")
 		info, err := f.Jobs.Get(f.ctx(), "report")
 		f.check(err)
-		if d := info.Due().Sub(info.NextRun); d <= 0 || d >= time.Hour {
+		if d := info.Due().Sub(info.NextRunAt); d <= 0 || d >= time.Hour {
 			t.Errorf("due %v after its time", d)
 		}
-		f.says(x, info.Due().Format("2006-01-02 15:04:05Z"), info.NextRun.Format("2006-01-02 15:04:05Z"))
+		f.says(x, info.Due().Format("2006-01-02 15:04:05Z"), info.NextRunAt.Format("2006-01-02 15:04:05Z"))
 	})
 }
 

@@ -57,7 +57,7 @@ func (e *explainer) joinAlone(ctx context.Context, id join.ID) (*Explanation, er
 }
 
 func (e *explainer) joinState(j *join.Info) *Explanation {
-	x := &Explanation{Kind: aJoin, ID: j.ID.String()}
+	x := &Explanation{Kind: Join, ID: j.ID.String()}
 	add(&x.Facts, "status", string(j.Status))
 	add(&x.Facts, "group", j.GroupingKey)
 	addNumber(&x.Facts, "expected_steps", int64(j.ExpectedSteps))

@@ -50,12 +50,12 @@ const maxReads = 3
 
 // message explains the message with an id.
 func (e *explainer) message(ctx context.Context, id outbox.MessageID) (*Explanation, error) {
-	return e.explainMessage(ctx, func() (*outbox.Info, error) { return e.outbox.Find(ctx, id) })
+	return e.explainMessage(ctx, func() (*outbox.Info, error) { return e.outbox.Get(ctx, id) })
 }
 
 // messageAt explains the message at a position.
 func (e *explainer) messageAt(ctx context.Context, id outbox.Position) (*Explanation, error) {
-	return e.explainMessage(ctx, func() (*outbox.Info, error) { return e.outbox.Get(ctx, id) })
+	return e.explainMessage(ctx, func() (*outbox.Info, error) { return e.outbox.GetByPosition(ctx, id) })
 }
 
 // explainMessage reads a message and its place until the two agree.
@@ -76,7 +76,7 @@ func (e *explainer) explainMessage(ctx context.Context, get func() (*outbox.Info
 }
 
 func (e *explainer) messageState(ctx context.Context, m *outbox.Info, p *place) (*Explanation, error) {
-	x := &Explanation{Kind: aMessage, ID: m.ID.String(), Facts: e.messageFacts(m, p)}
+	x := &Explanation{Kind: Message, ID: m.ID.String(), Facts: e.messageFacts(m, p)}
 	if err := e.addAttempts(ctx, &x.Facts, m); err != nil {
 		return nil, err
 	}

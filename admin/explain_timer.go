@@ -11,7 +11,7 @@ import (
 
 // timer explains a timer and, once it fired, its message.
 func (e *explainer) timer(ctx context.Context, t *timer.Info) (*Explanation, error) {
-	x := &Explanation{Kind: aTimer, ID: t.ID.String(), Facts: e.timerFacts(t)}
+	x := &Explanation{Kind: Timer, ID: t.ID.String(), Facts: e.timerFacts(t)}
 	switch t.Status {
 	case timer.Fired:
 		return x, e.fired(ctx, x, t)

@@ -122,7 +122,7 @@ func (f *fixture) put(m outbox.Message) outbox.Position {
 	f.t.Helper()
 	id, err := f.Outbox.Enqueue(f.ctx(), m)
 	f.check(err)
-	info, err := f.Outbox.Find(f.ctx(), id)
+	info, err := f.Outbox.Get(f.ctx(), id)
 	f.check(err)
 	return info.Position
 }
@@ -150,7 +150,7 @@ func (f *fixture) mixed(n int, topics ...string) map[string][]outbox.Position {
 
 func (f *fixture) get(id outbox.Position) *outbox.Info {
 	f.t.Helper()
-	info, err := f.Outbox.Get(f.ctx(), id)
+	info, err := f.Outbox.GetByPosition(f.ctx(), id)
 	f.check(err)
 	return info
 }

@@ -75,7 +75,7 @@ func lastStep(ctx context.Context, o *parts.Outbox, j *parts.Joins, i int, t *mo
 		return errors.Join(err, fmt.Errorf("claimed %d steps", len(msgs)))
 	}
 	for {
-		wait, err := o.Find(ctx, fan.Wait)
+		wait, err := o.Get(ctx, fan.Wait)
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/bravellian/pawl/cron"
 )
 
+// An expression is read once; Next returns each of its times, Describe says it in words.
 func Example() {
 	schedule, err := cron.Parse("30 2 * * MON-FRI")
 	if err != nil {
@@ -48,6 +49,7 @@ func ExampleSchedule_Next() {
 	// 2026-03-30 02:30:00 +0200 CEST
 }
 
+// A schedule in words, for the people who check it.
 func ExampleSchedule_Describe() {
 	for _, expr := range []string{"*/5 9-17 * * 1-5", "0 0 L * *", "0 8 * * MON#1", "@every 90s"} {
 		schedule, _ := cron.Parse(expr)
@@ -60,6 +62,7 @@ func ExampleSchedule_Describe() {
 	// every 1 minute and 30 seconds
 }
 
+// A refused expression names the field and the place of the mistake.
 func ExampleParseError() {
 	const expr = "0 25 * * *"
 	_, err := cron.Parse(expr)

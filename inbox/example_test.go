@@ -42,8 +42,9 @@ func ExampleInbox_Once() {
 	ctx := context.Background()
 	p, db, done := openShop(pawl.Options{})
 	defer done()
+	key := inbox.Key{Source: "bank", MessageID: "tx-4711"}
 	for range 3 {
-		err := p.Inbox.Once(ctx, inbox.Key{Source: "bank", MessageID: "tx-4711"}, func(ctx context.Context, tx outbox.Tx) error {
+		err := p.Inbox.Once(ctx, key, func(ctx context.Context, tx outbox.Tx) error {
 			if _, err := tx.ExecContext(ctx, "INSERT INTO payments VALUES ('2026-7', 1999)"); err != nil {
 				return err
 			}
@@ -56,7 +57,7 @@ func ExampleInbox_Once() {
 	check(sqlite.SQL(db).QueryRow("SELECT count(*) FROM payments").Scan(&payments))
 	receipts, err := p.Outbox.Count(ctx)
 	check(err)
-	known, err := p.Inbox.Get(ctx, "bank", "tx-4711")
+	known, err := p.Inbox.Get(ctx, key)
 	check(err)
 	fmt.Println(payments, "payment,", receipts.Ready, "receipt,", known.Deliveries, "deliveries,", known.Status)
 	// Output: 1 payment, 1 receipt, 3 deliveries, Done

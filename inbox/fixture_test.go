@@ -82,7 +82,7 @@ func (f *fixture) effects(want int) {
 // state insists on what the inbox knows of a message.
 func (f *fixture) state(k inbox.Key, status inbox.Status, deliveries int64, attempts int) *inbox.Info {
 	f.t.Helper()
-	got, err := f.Get(f.ctx(), k.Source, k.MessageID)
+	got, err := f.Get(f.ctx(), k)
 	f.check(err)
 	if got.Status != status || got.Deliveries != deliveries || got.Attempts != attempts {
 		f.t.Fatalf("the message is %s after %d deliveries and %d attempts, want %s, %d, %d", got.Status, got.Deliveries, got.Attempts, status, deliveries, attempts)

@@ -55,7 +55,7 @@ func testMarkUnknown(t *testing.T, e dbtest.Engine) {
 	f.marked(false)(f.MarkProcessed(f.ctx(), key("a")))
 	f.marked(false)(f.MarkDead(f.ctx(), key("a")))
 	f.marked(false)(f.Revive(f.ctx(), key("a")))
-	_, err := f.Get(f.ctx(), "billing", "a")
+	_, err := f.Get(f.ctx(), key("a"))
 	f.is(err, inbox.ErrNotFound)
 }
 
@@ -203,7 +203,7 @@ func testCleanUp(t *testing.T, e dbtest.Engine) {
 	if n, err := f.CleanUp(f.ctx()); n != 1 || err != nil {
 		t.Fatalf("cleaned up %d: %v", n, err)
 	}
-	_, err = f.Get(f.ctx(), "billing", "old")
+	_, err = f.Get(f.ctx(), key("old"))
 	f.is(err, inbox.ErrNotFound)
 	f.state(key("failed"), inbox.Seen, 1, 1)
 	f.state(key("dead"), inbox.Dead, 1, 0)
@@ -225,7 +225,7 @@ func testCleanUp(t *testing.T, e dbtest.Engine) {
 	f.check(<-again)
 	// Had it come for the last time before the first clean-up, it would be forgotten.
 	f.check(f.Once(f.ctx(), key("new"), func(context.Context, engine.Tx) error { return nil }))
-	if got, err := f.Get(f.ctx(), "billing", "new"); err != nil || got.Status != inbox.Done {
+	if got, err := f.Get(f.ctx(), key("new")); err != nil || got.Status != inbox.Done {
 		t.Fatalf("%+v, %v", got, err)
 	}
 }

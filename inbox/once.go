@@ -101,9 +101,9 @@ func (i *Inbox) OnceTx(ctx context.Context, tx any, k Key, fn func(ctx context.C
 	return ran, errorOf(&k, verdict)
 }
 
-// Failed counts a failed attempt at a message whose transaction was rolled back. It returns
+// MarkFailed counts a failed attempt at a message whose transaction was rolled back. It returns
 // whether that made the message dead: its attempts are used up, or err is outbox.Permanent.
-func (i *Inbox) Failed(ctx context.Context, k Key, err error) (dead bool, _ error) {
+func (i *Inbox) MarkFailed(ctx context.Context, k Key, err error) (dead bool, _ error) {
 	if err := k.validate(); err != nil {
 		return false, err
 	}

@@ -84,7 +84,7 @@ func testOnceCancelled(t *testing.T, e dbtest.Engine) {
 		cancel()
 		return ctx.Err()
 	}), context.Canceled)
-	if _, err := f.Get(f.ctx(), "billing", "a"); !errors.Is(err, inbox.ErrNotFound) {
+	if _, err := f.Get(f.ctx(), key("a")); !errors.Is(err, inbox.ErrNotFound) {
 		t.Fatalf("a cancelled attempt left a trace: %v", err)
 	}
 	f.check(f.Once(f.ctx(), key("a"), f.write("a")))
@@ -225,7 +225,7 @@ func testOnceInTransaction(t *testing.T, e dbtest.Engine) {
 		t.Fatal("did not run")
 	}
 	for n := 1; n <= 10; n++ {
-		dead, err := f.Failed(f.ctx(), key("b"), errDown)
+		dead, err := f.MarkFailed(f.ctx(), key("b"), errDown)
 		f.check(err)
 		if dead != (n == 10) {
 			t.Fatalf("dead after %d: %v", n, dead)

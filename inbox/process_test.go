@@ -183,7 +183,7 @@ func TestKilledAtEveryMoment(t *testing.T) {
 					if err := in.Run(ctx); err != nil {
 						t.Fatal(err)
 					}
-					got, err := in.Get(ctx, invoice.Source, invoice.MessageID)
+					got, err := in.Get(ctx, invoice)
 					return err == nil && got.Status == inbox.Done
 				})
 				p.effects(t, moment, 1)

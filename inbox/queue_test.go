@@ -197,7 +197,7 @@ func testQueueForeign(t *testing.T, e dbtest.Engine) {
 	f.HandleInbox("paid", func(context.Context, *inbox.Message) error { return errors.New("handled") },
 		outbox.HandlerOptions{Retry: &outbox.RetryPolicy{MaxAttempts: 2, Delay: func(int) time.Duration { return 0 }}})
 	f.check(f.Run(f.ctx()))
-	got, err := box.Find(f.ctx(), id)
+	got, err := box.Get(f.ctx(), id)
 	f.check(err)
 	tried, err := box.Operator(access.Key{}).Attempts(f.ctx(), got.Position)
 	f.check(err)

@@ -28,14 +28,14 @@ type Info struct {
 	Unreadable string `json:"unreadable,omitempty"`
 }
 
-// Get returns a message, or ErrNotFound.
-func (i *Inbox) Get(ctx context.Context, source, messageID string) (*Info, error) {
-	found, err := i.read(ctx, op.InboxGet{InboxKey: op.InboxKey{Source: source, MessageID: messageID}})
+// Get returns the message with the source and id of a key, or ErrNotFound.
+func (i *Inbox) Get(ctx context.Context, k Key) (*Info, error) {
+	found, err := i.read(ctx, op.InboxGet{InboxKey: k.op()})
 	if err != nil {
 		return nil, err
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("%w: %s/%s", ErrNotFound, source, messageID)
+		return nil, fmt.Errorf("%w: %s", ErrNotFound, &k)
 	}
 	return &found[0], nil
 }

@@ -43,7 +43,7 @@ func testQueuePoison(t *testing.T, e dbtest.Engine) {
 	}
 	f.HandleInbox("paid", func(context.Context, *inbox.Message) error { t.Error("it was handled"); return nil })
 	f.check(f.Run(f.ctx()))
-	got, err := f.Get(f.ctx(), m.Source, m.MessageID)
+	got, err := f.Get(f.ctx(), m.Key)
 	f.check(err)
 	if got.Status != inbox.Dead || !strings.Contains(got.LastError, "lease expired") {
 		t.Fatalf("it is %+v", got)

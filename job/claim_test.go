@@ -58,7 +58,7 @@ func testClaim(t *testing.T, e dbtest.Engine) {
 	id := f.trigger(name)
 	held := f.take(1)
 	m := held.msgs[0]
-	if m.ID != id || m.Topic != jb.Topic || string(m.Payload) != string(jb.Payload) || m.Headers[job.Header] != name || m.Headers["tenant"] != "7" ||
+	if m.ID != id || m.Topic != jb.Topic || string(m.Payload) != string(jb.Payload) || m.Headers[job.HeaderJob] != name || m.Headers["tenant"] != "7" ||
 		m.Queue != jb.Queue || m.Priority != jb.Priority || m.RetryCount != 0 || m.Owner != held.owner {
 		t.Fatalf("claimed %+v", m)
 	}

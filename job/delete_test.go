@@ -59,7 +59,7 @@ func testDeletePending(t *testing.T, e dbtest.Engine) {
 		if _, err := f.GetRun(t.Context(), id); !errors.Is(err, job.ErrNotFound) {
 			t.Errorf("the run is still there: %v", err)
 		}
-		if m, err := f.box.Find(t.Context(), id); err != nil || m.Status != outbox.Discarded || m.LastError == "" {
+		if m, err := f.box.Get(t.Context(), id); err != nil || m.Status != outbox.Discarded || m.LastError == "" {
 			t.Errorf("its message is %+v, %v", m, err)
 		}
 	}
@@ -127,7 +127,7 @@ func testDeleteRetrying(t *testing.T, e dbtest.Engine) {
 	id := f.trigger(name)
 	f.abandon(f.take(1), time.Hour)
 	f.check(f.Delete(t.Context(), name))
-	if m, err := f.box.Find(t.Context(), id); err != nil || m.Status != outbox.Discarded {
+	if m, err := f.box.Get(t.Context(), id); err != nil || m.Status != outbox.Discarded {
 		t.Fatalf("its message is %+v, %v", m, err)
 	}
 	if _, err := f.GetRun(t.Context(), id); !errors.Is(err, job.ErrNotFound) {
@@ -196,7 +196,7 @@ func testDeleteAndMake(t *testing.T, e dbtest.Engine) {
 	f.set(name, "next_time = (SELECT r.scheduled_time FROM "+f.db.Table("job_run")+" r), due_at = (SELECT r.scheduled_time FROM "+f.db.Table("job_run")+" r)")
 	f.fire()
 	after := f.statuses(name, job.Succeeded, job.Pending)[1]
-	if !after.Scheduled.Equal(before.Scheduled) || f.get(name).LastRunID != after.ID {
+	if !after.ScheduledAt.Equal(before.ScheduledAt) || f.get(name).LastRunID != after.ID {
 		t.Fatalf("made %+v after %+v", after, before)
 	}
 	f.drain("make", done)

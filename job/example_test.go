@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/sqlite"
@@ -54,16 +53,15 @@ func Example() {
 			log.Fatal(err)
 		}
 	}
-	all, err := engine.Collect(p.Jobs.List(ctx, job.ListOptions{}), 100)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, j := range all {
-		fmt.Println(j.Name, "is due next:", j.NextRun.After(j.CreatedAt))
+	for j, err := range p.Jobs.List(ctx, job.ListOptions{}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(j.Name, "is due next:", j.NextRunAt.After(j.CreatedAt))
 	}
 
 	p.Handle("heartbeat", func(_ context.Context, m *outbox.Message) error {
-		fmt.Println("first run of", m.Headers[job.Header])
+		fmt.Println("first run of", m.Headers[job.HeaderJob])
 		stop() // in a program this would be a signal to end
 		return nil
 	})
@@ -119,11 +117,10 @@ func ExampleJobs_Trigger() {
 	if err := p.Run(ctx); err != nil {
 		log.Fatal(err)
 	}
-	history, err := engine.Collect(p.Jobs.Runs(ctx, "daily-cleanup", job.RunsOptions{}), 100)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, r := range history {
+	for r, err := range p.Jobs.Runs(ctx, "daily-cleanup", job.RunsOptions{}) {
+		if err != nil {
+			log.Fatal(err)
+		}
 		fmt.Println("the run has", r.Status, "- triggered:", r.Triggered)
 	}
 	// Output:
@@ -234,4 +231,39 @@ func ExampleExplain_summerTime() {
 	// 7 Mar 02:30 EST
 	// 8 Mar 03:00 EDT
 	// 9 Mar 02:30 EDT
+}
+
+// A program declares its jobs when it starts. Those that it no longer declares are removed.
+func ExampleJobs_Sync() {
+	dir, err := os.MkdirTemp("", "job")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	db, err := sqlite.Open(filepath.Join(dir, "shop.db"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	p, err := pawl.New(db, pawl.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx := context.Background()
+	if err := p.Migrate(ctx); err != nil {
+		log.Fatal(err)
+	}
+
+	report := job.Job{Name: "report", Topic: "report", Schedule: "0 6 * * MON-FRI", Zone: "Europe/Berlin"}
+	cleanup := job.Job{Name: "cleanup", Topic: "cleanup", Schedule: "@daily"}
+	for version, jobs := range [][]job.Job{{report, cleanup}, {report}} {
+		synced, err := p.Jobs.Sync(ctx, "shop", jobs, job.SyncOptions{Version: fmt.Sprint(version)})
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println("stored", synced.Stored, "unchanged", synced.Unchanged, "removed", synced.Removed)
+	}
+	// Output:
+	// stored [cleanup report] unchanged [] removed []
+	// stored [] unchanged [report] removed [cleanup]
 }

@@ -48,8 +48,8 @@ func FuzzPut(f *testing.F) {
 		if gone != nil || info.Schedule != schedule || info.Zone != zone && (zone != "" || info.Zone != "UTC") || !utf8.ValidString(info.Schedule+info.Zone) {
 			t.Fatalf("stored %q in %q as %+v, %v", schedule, zone, info, gone)
 		}
-		if len(schedule) > limits.Schedule || !info.NextRun.After(start.Add(-time.Second)) {
-			t.Fatalf("next at %v", info.NextRun)
+		if len(schedule) > limits.Schedule || !info.NextRunAt.After(start.Add(-time.Second)) {
+			t.Fatalf("next at %v", info.NextRunAt)
 		}
 		followed(t, db, jobs, info)
 		if err := jobs.Delete(t.Context(), "fuzzed"); err != nil {
@@ -78,7 +78,7 @@ func refused(t *testing.T, schedule, zone string, err error) {
 func followed(t *testing.T, db dbtest.Database, jobs *parts.Jobs, info *job.Info) {
 	t.Helper()
 	next, err := jobs.Next(t.Context(), "fuzzed", 2)
-	if err != nil || len(next) == 0 || !next[0].Equal(info.NextRun) {
+	if err != nil || len(next) == 0 || !next[0].Equal(info.NextRunAt) {
 		t.Fatalf("next are %v, %v", next, err)
 	}
 	past := time.Now().Add(-time.Minute).UnixMicro()

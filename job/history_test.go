@@ -23,12 +23,12 @@ func testHistorySuccess(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
 	r := f.made()
-	if r.Status != job.Pending || r.Triggered || !r.StartedAt.IsZero() || !r.EndedAt.IsZero() || r.CreatedAt.Before(r.Scheduled) || r.Attempts != 0 || r.Missed != 0 {
+	if r.Status != job.Pending || r.Triggered || !r.StartedAt.IsZero() || !r.EndedAt.IsZero() || r.CreatedAt.Before(r.ScheduledAt) || r.Attempts != 0 || r.Missed != 0 {
 		t.Fatalf("at first %+v", r)
 	}
 	f.drain("make", func(_ context.Context, m *outbox.Message) error {
 		during := f.run(m.ID)
-		if during.Status != job.Running || during.StartedAt.Before(r.CreatedAt) || !during.EndedAt.IsZero() || m.ID != r.ID || m.Headers[job.Header] != name {
+		if during.Status != job.Running || during.StartedAt.Before(r.CreatedAt) || !during.EndedAt.IsZero() || m.ID != r.ID || m.Headers[job.HeaderJob] != name {
 			t.Errorf("meanwhile %+v", during)
 		}
 		f.db.Pass(5 * time.Millisecond)
@@ -38,7 +38,7 @@ func testHistorySuccess(t *testing.T, e dbtest.Engine) {
 	if after.Status != job.Succeeded || !after.EndedAt.After(after.StartedAt) || after.StartedAt.Before(r.CreatedAt) || after.Attempts != 0 || after.LastError != "" {
 		t.Fatalf("in the end %+v", after)
 	}
-	if !after.Scheduled.Equal(r.Scheduled) || !after.CreatedAt.Equal(r.CreatedAt) || after.Position != r.Position {
+	if !after.ScheduledAt.Equal(r.ScheduledAt) || !after.CreatedAt.Equal(r.CreatedAt) || after.Position != r.Position {
 		t.Fatalf("from %+v to %+v", r, after)
 	}
 }
@@ -151,7 +151,7 @@ func (f *fixture) deleteMessage(id outbox.MessageID) {
 	f.db.Pass(20 * time.Millisecond)
 	_, err := f.box.CleanUp(f.ctx())
 	f.check(err)
-	if _, err := f.box.Find(f.ctx(), id); !errors.Is(err, outbox.ErrNotFound) {
+	if _, err := f.box.Get(f.ctx(), id); !errors.Is(err, outbox.ErrNotFound) {
 		f.t.Fatalf("the message is still there: %v", err)
 	}
 }

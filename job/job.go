@@ -67,7 +67,7 @@ type Job struct {
 	// Zone is whose clocks the schedule follows: an IANA name, "" for UTC.
 	Zone string `json:"zone"`
 	// Topic, Payload, Headers, Queue and Priority are the messages'; see
-	// outbox.Message. The headers named Header and OwnerHeader are pawl's.
+	// outbox.Message. The headers HeaderJob and pawl-job-owner are pawl's.
 	Topic    string            `json:"topic"`
 	Payload  []byte            `json:"payload_base64,omitempty"`
 	Headers  map[string]string `json:"headers,omitempty"`
@@ -85,8 +85,8 @@ type Job struct {
 	Spread time.Duration `json:"-"`
 }
 
-// Header names the job in the messages of its runs.
-const Header = "pawl-job"
+// HeaderJob names the job in the messages of its runs.
+const HeaderJob = "pawl-job"
 
 const defaultMisfireLimit = 10
 
@@ -203,9 +203,9 @@ func New(_ access.Key, db engine.DB, o *outbox.Outbox, m messages, leases *lease
 // runs all the same.
 func (j *Jobs) recordStart(next outbox.Handler) outbox.Handler {
 	return func(ctx context.Context, m *outbox.Message) error {
-		if m.Headers[Header] != "" {
+		if m.Headers[HeaderJob] != "" {
 			if err := j.db.Do(ctx, engine.Ask(op.JobStart{ID: int64(m.Position)})); err != nil {
-				j.log.WarnContext(ctx, "could not record the start of a run", "job", m.Headers[Header], "message_id", m.ID.String(), "error", err)
+				j.log.WarnContext(ctx, "could not record the start of a run", "job", m.Headers[HeaderJob], "message_id", m.ID.String(), "error", err)
 			}
 		}
 		return next(ctx, m)

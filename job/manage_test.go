@@ -17,7 +17,7 @@ func testDisabledMakesNoRuns(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
 	f.check(f.SetEnabled(t.Context(), name, false))
-	if got := f.get(name); got.Enabled || !got.NextRun.IsZero() {
+	if got := f.get(name); got.Enabled || !got.NextRunAt.IsZero() {
 		t.Fatalf("it is %+v", got)
 	}
 	if _, ok, err := f.source().NextDue(t.Context()); ok || err != nil {
@@ -45,10 +45,10 @@ func testEnabledGoesOn(t *testing.T, e dbtest.Engine) {
 	f.fire()
 	f.statuses(name)
 	got := f.get(name)
-	if want := first(t, jb.Schedule, "", got.UpdatedAt); !got.Enabled || !got.NextRun.Equal(want) {
+	if want := first(t, jb.Schedule, "", got.UpdatedAt); !got.Enabled || !got.NextRunAt.Equal(want) {
 		t.Fatalf("it is %+v", got)
 	}
-	if r := f.made(); r.Status != job.Pending || e.Name == "sqlite" && !r.Scheduled.Equal(got.NextRun) {
+	if r := f.made(); r.Status != job.Pending || e.Name == "sqlite" && !r.ScheduledAt.Equal(got.NextRunAt) {
 		t.Fatalf("made %+v", r)
 	}
 }
@@ -105,12 +105,12 @@ func testTrigger(t *testing.T, e dbtest.Engine) {
 		t.Fatalf("from %s to %s", before, after)
 	}
 	r := f.run(id)
-	if !r.Triggered || r.Status != job.Pending || r.Job != name || r.ID != id || !r.Scheduled.Equal(r.CreatedAt) && r.CreatedAt.Sub(r.Scheduled).Abs() > time.Minute {
+	if !r.Triggered || r.Status != job.Pending || r.Job != name || r.ID != id || !r.ScheduledAt.Equal(r.CreatedAt) && r.CreatedAt.Sub(r.ScheduledAt).Abs() > time.Minute {
 		t.Fatalf("the run is %+v", r)
 	}
-	m, err := f.box.Find(t.Context(), id)
+	m, err := f.box.Get(t.Context(), id)
 	f.check(err)
-	if m.Topic != jb.Topic || string(m.Payload) != string(jb.Payload) || m.Headers["tenant"] != "7" || m.Headers[job.Header] != name || m.Priority != jb.Priority || m.Position != r.Position {
+	if m.Topic != jb.Topic || string(m.Payload) != string(jb.Payload) || m.Headers["tenant"] != "7" || m.Headers[job.HeaderJob] != name || m.Priority != jb.Priority || m.Position != r.Position {
 		t.Fatalf("the message is %+v", m)
 	}
 	if again := f.trigger(name); again == id {
@@ -131,7 +131,7 @@ func testTriggerDisabled(t *testing.T, e dbtest.Engine) {
 	f.put(f.hourly())
 	f.check(f.SetEnabled(t.Context(), name, false))
 	f.trigger(name)
-	if got := f.get(name); got.Enabled || !got.NextRun.IsZero() {
+	if got := f.get(name); got.Enabled || !got.NextRunAt.IsZero() {
 		t.Fatalf("it is %+v", got)
 	}
 	f.drain("make", done)

@@ -15,7 +15,7 @@ import (
 func (f *fixture) tenHours(jb job.Job) []time.Time {
 	f.t.Helper()
 	f.put(jb)
-	next := f.get(name).NextRun
+	next := f.get(name).NextRunAt
 	f.asleep(10 * time.Hour)
 	if f.e.Name == "sqlite" { // its clock moved on, the others' jobs moved back
 		f.fire()
@@ -39,7 +39,7 @@ func (f *fixture) history(due []time.Time, missed int, runs ...time.Time) {
 	f.t.Helper()
 	all := f.runs(name)
 	if missed > 0 {
-		if len(all) == 0 || all[0].Status != job.Missed || all[0].Missed != int64(missed) || !all[0].Scheduled.Equal(due[0]) {
+		if len(all) == 0 || all[0].Status != job.Missed || all[0].Missed != int64(missed) || !all[0].ScheduledAt.Equal(due[0]) {
 			f.t.Fatalf("%d times from %v on should be missed: %+v", missed, due[0], all)
 		}
 		if r := all[0]; r.EndedAt.IsZero() || !r.StartedAt.IsZero() || r.Triggered || f.run(r.ID).Status != job.Missed {
@@ -49,10 +49,10 @@ func (f *fixture) history(due []time.Time, missed int, runs ...time.Time) {
 	}
 	var got []time.Time
 	for _, r := range all {
-		if r.Status != job.Pending || r.Missed != 0 || r.CreatedAt.Before(r.Scheduled) {
+		if r.Status != job.Pending || r.Missed != 0 || r.CreatedAt.Before(r.ScheduledAt) {
 			f.t.Fatalf("made %+v", r)
 		}
-		got = append(got, r.Scheduled)
+		got = append(got, r.ScheduledAt)
 	}
 	if !slices.EqualFunc(got, runs, time.Time.Equal) {
 		f.t.Fatalf("runs for %v, want %v", got, runs)
@@ -77,13 +77,13 @@ func TestMisfireSingle(t *testing.T) { dbtest.Each(t, testMisfireSingle) }
 func testMisfireSingle(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
-	next := f.get(name).NextRun
+	next := f.get(name).NextRunAt
 	r := f.made()
 	if e.Name != "sqlite" {
 		next = next.Add(-time.Hour)
 	}
 	f.history([]time.Time{next}, 0, next)
-	if !r.Scheduled.Equal(next) {
+	if !r.ScheduledAt.Equal(next) {
 		t.Fatalf("made %+v", r)
 	}
 }
@@ -109,7 +109,7 @@ func (f *fixture) late(jb job.Job, d time.Duration) time.Time {
 	case "sqlserver":
 		f.set(name, "due_at = DATEADD(microsecond, shift % 1000000, DATEADD(second, shift / 1000000, next_time))")
 	}
-	return f.get(name).NextRun
+	return f.get(name).NextRunAt
 }
 
 // yearly fires once in a while: what is late is all that is due.
@@ -127,7 +127,7 @@ func testMisfireNone(t *testing.T, e dbtest.Engine) {
 	at := f.late(f.yearly(job.RunNone), 2*time.Minute)
 	f.fire()
 	f.history([]time.Time{at}, 1)
-	if got := f.get(name); !got.NextRun.Equal(at.Add(8760*time.Hour)) || !got.LastRunID.IsZero() {
+	if got := f.get(name); !got.NextRunAt.Equal(at.Add(8760*time.Hour)) || !got.LastRunID.IsZero() {
 		t.Fatalf("it is %+v", got)
 	}
 }
@@ -157,7 +157,7 @@ func testMisfireGraceSpread(t *testing.T, e dbtest.Engine) {
 	jb := f.yearly(job.RunNone)
 	jb.Spread = 24 * time.Hour
 	f.put(jb)
-	shift := f.dueAt(name).Sub(f.get(name).NextRun)
+	shift := f.dueAt(name).Sub(f.get(name).NextRunAt)
 	at := f.late(jb, shift+time.Minute/2)
 	f.fire()
 	f.history([]time.Time{at}, 0, at)
@@ -206,21 +206,21 @@ func testMisfireYear(t *testing.T, e dbtest.Engine) {
 	jb.Schedule, jb.Misfire, jb.MisfireLimit = "* * * * * *", job.RunAll, 100
 	f.put(jb)
 	f.asleep(365 * 24 * time.Hour)
-	next := f.get(name).NextRun
+	next := f.get(name).NextRunAt
 	if n, err := f.source().Dispatch(t.Context()); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
 	all := f.runs(name)
-	if len(all) != 101 || all[0].Status != job.Missed || !all[0].Scheduled.Equal(next) || all[0].Missed < 99_000 {
+	if len(all) != 101 || all[0].Status != job.Missed || !all[0].ScheduledAt.Equal(next) || all[0].Missed < 99_000 {
 		t.Fatalf("%d records, the first is %+v", len(all), all[0])
 	}
 	for i, r := range all[2:] {
-		if !r.Scheduled.Equal(all[i+1].Scheduled.Add(time.Second)) || r.Status != job.Pending {
+		if !r.ScheduledAt.Equal(all[i+1].ScheduledAt.Add(time.Second)) || r.Status != job.Pending {
 			t.Fatalf("after %+v comes %+v", all[i+1], r)
 		}
 	}
 	last := all[len(all)-1]
-	if late := last.CreatedAt.Sub(last.Scheduled); late < 0 || !f.get(name).NextRun.Equal(last.Scheduled.Add(time.Second)) {
+	if late := last.CreatedAt.Sub(last.ScheduledAt); late < 0 || !f.get(name).NextRunAt.Equal(last.ScheduledAt.Add(time.Second)) {
 		t.Fatalf("the last of them is %+v", last)
 	}
 }
@@ -234,7 +234,7 @@ func testMisfireGoesOn(t *testing.T, e dbtest.Engine) {
 	if n := f.fire(); n != 0 {
 		t.Fatalf("%d more were due", n)
 	}
-	if next := f.get(name).NextRun; !next.Equal(due[9].Add(time.Hour)) {
+	if next := f.get(name).NextRunAt; !next.Equal(due[9].Add(time.Hour)) {
 		t.Fatalf("next at %v", next)
 	}
 	if e.Name != "sqlite" {
@@ -254,17 +254,17 @@ func testMisfireSeconds(t *testing.T, e dbtest.Engine) {
 	jb.Schedule, jb.Misfire, jb.MisfireLimit = "*/7 * * * * *", job.RunAll, 3
 	f.put(jb)
 	f.asleep(time.Hour)
-	at := f.get(name).NextRun
+	at := f.get(name).NextRunAt
 	f.fire()
 	all := f.runs(name)
-	want := times(t, jb.Schedule, "", at, all[len(all)-1].Scheduled)
+	want := times(t, jb.Schedule, "", at, all[len(all)-1].ScheduledAt)
 	made := all[1:] // the last three, and what came due while they were made
 	if len(made) < 3 || all[0].Missed != int64(len(want)-len(made)) {
 		t.Fatalf("of %d times %+v", len(want), all)
 	}
 	for i, r := range made {
-		if w := want[len(want)-len(made)+i]; !r.Scheduled.Equal(w) {
-			t.Errorf("run for %v, want %v", r.Scheduled, w)
+		if w := want[len(want)-len(made)+i]; !r.ScheduledAt.Equal(w) {
+			t.Errorf("run for %v, want %v", r.ScheduledAt, w)
 		}
 	}
 }
@@ -279,16 +279,16 @@ func testMisfireEvery(t *testing.T, e dbtest.Engine) {
 	jb.Schedule = "@every 7s"
 	f.put(jb)
 	f.asleep(40_000 * 7 * time.Second)
-	at := f.get(name).NextRun
+	at := f.get(name).NextRunAt
 	f.fire()
 	f.asleep(400_000 * 7 * time.Second)
 	f.fire()
 	for _, r := range f.runs(name) {
-		if off := r.Scheduled.Sub(at) % (7 * time.Second); off != 0 {
+		if off := r.ScheduledAt.Sub(at) % (7 * time.Second); off != 0 {
 			t.Errorf("%+v is off by %v", r, off)
 		}
 	}
-	if off := f.get(name).NextRun.Sub(at) % (7 * time.Second); off != 0 {
+	if off := f.get(name).NextRunAt.Sub(at) % (7 * time.Second); off != 0 {
 		t.Errorf("the next is off by %v", off)
 	}
 }
@@ -317,8 +317,8 @@ func testMisfireDaily(t *testing.T, e dbtest.Engine) {
 		t.Fatalf("%d runs, want %d", len(all), len(want))
 	}
 	for i, r := range all {
-		if !r.Scheduled.Equal(want[i]) {
-			t.Fatalf("run for %v, want %v", r.Scheduled, want[i])
+		if !r.ScheduledAt.Equal(want[i]) {
+			t.Fatalf("run for %v, want %v", r.ScheduledAt, want[i])
 		}
 	}
 }

@@ -46,7 +46,7 @@ func testOverlapPending(t *testing.T, e dbtest.Engine) {
 	f.hour()
 	f.hour()
 	for _, r := range f.statuses(name, job.Pending, job.Skipped, job.Skipped)[1:] {
-		if _, err := f.box.Find(t.Context(), r.ID); err == nil || r.EndedAt.IsZero() || !r.StartedAt.IsZero() || f.get(name).LastRunID != last {
+		if _, err := f.box.Get(t.Context(), r.ID); err == nil || r.EndedAt.IsZero() || !r.StartedAt.IsZero() || f.get(name).LastRunID != last {
 			t.Fatalf("skipped %+v, %v", r, err)
 		}
 	}
@@ -152,10 +152,10 @@ func testSpreadStable(t *testing.T, e dbtest.Engine) {
 		jb := f.hourly()
 		jb.Name, jb.Spread = "job "+string(rune('a'+i)), time.Hour
 		f.put(jb)
-		before := f.dueAt(jb.Name).Sub(f.get(jb.Name).NextRun)
+		before := f.dueAt(jb.Name).Sub(f.get(jb.Name).NextRunAt)
 		f.check(f.Delete(t.Context(), jb.Name))
 		f.check(other.Put(t.Context(), jb))
-		if after := f.dueAt(jb.Name).Sub(f.get(jb.Name).NextRun); after != before || after < 0 || after >= time.Hour {
+		if after := f.dueAt(jb.Name).Sub(f.get(jb.Name).NextRunAt); after != before || after < 0 || after >= time.Hour {
 			t.Errorf("%s is due %v late, then %v", jb.Name, before, after)
 		}
 		shifts[before] = true
@@ -173,23 +173,23 @@ func testSpreadDue(t *testing.T, e dbtest.Engine) {
 	jb := f.yearly(job.RunOnce)
 	jb.Spread = 2 * time.Hour
 	f.put(jb)
-	shift := f.dueAt(name).Sub(f.get(name).NextRun)
+	shift := f.dueAt(name).Sub(f.get(name).NextRunAt)
 	at := f.late(jb, shift-time.Minute)
-	if n := f.fire(); n != 0 || f.get(name).NextRun != at {
+	if n := f.fire(); n != 0 || f.get(name).NextRunAt != at {
 		t.Fatalf("%d were due early", n)
 	}
 	at = f.late(jb, shift+time.Second)
 	f.fire()
-	if r := f.statuses(name, job.Pending)[0]; !r.Scheduled.Equal(at) || r.CreatedAt.Before(at.Add(shift)) {
+	if r := f.statuses(name, job.Pending)[0]; !r.ScheduledAt.Equal(at) || r.CreatedAt.Before(at.Add(shift)) {
 		t.Fatalf("made %+v, want it %v late", r, shift)
 	}
-	if got, due := f.get(name).NextRun, f.dueAt(name); due.Sub(got) != shift || !got.Equal(first(t, jb.Schedule, "", at)) {
+	if got, due := f.get(name).NextRunAt, f.dueAt(name); due.Sub(got) != shift || !got.Equal(first(t, jb.Schedule, "", at)) {
 		t.Fatalf("then it is due at %v for %v", due, got)
 	}
 	next, err := f.Next(t.Context(), name, 3)
 	f.check(err)
 	for i, n := range next {
-		if want := f.get(name).NextRun.Add(time.Duration(i) * 8760 * time.Hour); !n.Equal(want) {
+		if want := f.get(name).NextRunAt.Add(time.Duration(i) * 8760 * time.Hour); !n.Equal(want) {
 			t.Fatalf("next are %v", next)
 		}
 	}

@@ -134,11 +134,11 @@ func race(t *testing.T, db engine.DB, env string) {
 		dbtest.Until(t, name+" has moved on behind its last run", func() bool {
 			all := runs(name)
 			info, err := jobs.Get(t.Context(), name)
-			return err == nil && len(all) >= 3 && info.NextRun.Equal(all[0].Scheduled.Add(time.Second)) && info.LastRunID == all[0].ID
+			return err == nil && len(all) >= 3 && info.NextRunAt.Equal(all[0].ScheduledAt.Add(time.Second)) && info.LastRunID == all[0].ID
 		})
 		all := runs(name)
 		for i, r := range all {
-			if r.Status != job.Pending || i > 0 && !all[i-1].Scheduled.Equal(r.Scheduled.Add(time.Second)) {
+			if r.Status != job.Pending || i > 0 && !all[i-1].ScheduledAt.Equal(r.ScheduledAt.Add(time.Second)) {
 				t.Errorf("%s: run %+v", name, r)
 			}
 		}

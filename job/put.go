@@ -111,10 +111,10 @@ func (j *Job) message(owner string) (outbox.Message, error) {
 	if headers == nil {
 		headers = map[string]string{}
 	}
-	headers[Header] = j.Name
-	delete(headers, OwnerHeader)
+	headers[HeaderJob] = j.Name
+	delete(headers, headerOwner)
 	if owner != "" {
-		headers[OwnerHeader] = owner
+		headers[headerOwner] = owner
 	}
 	return outbox.Message{Topic: j.Topic, Payload: j.Payload, Headers: headers, Queue: j.Queue, Priority: j.Priority}, nil
 }

@@ -41,13 +41,13 @@ func testPutAll(t *testing.T, e dbtest.Engine) {
 	if !got.Enabled || !got.LastRunID.IsZero() || !got.LastRunAt.IsZero() || got.LastRunStatus != "" || got.LastError != "" {
 		t.Fatalf("its state is %+v", got)
 	}
-	if next := times(t, want.Schedule, want.Zone, got.NextRun, got.NextRun); got.CreatedAt.IsZero() || got.UpdatedAt.Before(got.CreatedAt) || len(next) != 1 {
+	if next := times(t, want.Schedule, want.Zone, got.NextRunAt, got.NextRunAt); got.CreatedAt.IsZero() || got.UpdatedAt.Before(got.CreatedAt) || len(next) != 1 {
 		t.Fatalf("its times are %+v", got)
 	}
-	if want := first(t, want.Schedule, want.Zone, got.CreatedAt); !got.NextRun.Equal(want) {
-		t.Fatalf("next at %v, want %v", got.NextRun, want)
+	if want := first(t, want.Schedule, want.Zone, got.CreatedAt); !got.NextRunAt.Equal(want) {
+		t.Fatalf("next at %v, want %v", got.NextRunAt, want)
 	}
-	if want.Headers[job.Header] != "" {
+	if want.Headers[job.HeaderJob] != "" {
 		t.Fatal("the caller's map was changed")
 	}
 }
@@ -226,8 +226,8 @@ func testPutChange(t *testing.T, e dbtest.Engine) {
 		if f.row(name) == row || !after.UpdatedAt.After(before.UpdatedAt) || !after.CreatedAt.Equal(before.CreatedAt) {
 			t.Errorf("%s: not stored", what)
 		}
-		if !after.NextRun.Equal(before.NextRun) || f.dueAt(name) != after.NextRun {
-			t.Errorf("%s: the next run went from %v to %v", what, before.NextRun, after.NextRun)
+		if !after.NextRunAt.Equal(before.NextRunAt) || f.dueAt(name) != after.NextRunAt {
+			t.Errorf("%s: the next run went from %v to %v", what, before.NextRunAt, after.NextRunAt)
 		}
 	}
 	got := f.get(name)
@@ -265,8 +265,8 @@ func testPutSchedule(t *testing.T, e dbtest.Engine) {
 		f.put(jb)
 		got := f.get(name)
 		want := first(t, c[0], c[1], got.UpdatedAt)
-		if off := want.Sub(got.NextRun); off < 0 || off > 10*time.Second || c[0] != "@every 3h" && off != 0 || f.dueAt(name) != got.NextRun {
-			t.Errorf("%v: next at %v, want %v", c, got.NextRun, want)
+		if off := want.Sub(got.NextRunAt); off < 0 || off > 10*time.Second || c[0] != "@every 3h" && off != 0 || f.dueAt(name) != got.NextRunAt {
+			t.Errorf("%v: next at %v, want %v", c, got.NextRunAt, want)
 		}
 	}
 	if n := f.fire(); n != 0 {
@@ -281,12 +281,12 @@ func testPutSpread(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	jb := f.hourly()
 	f.put(jb)
-	next := f.get(name).NextRun
+	next := f.get(name).NextRunAt
 	for _, spread := range []time.Duration{time.Hour, 24 * time.Hour, time.Second, 0} {
 		jb.Spread = spread
 		f.put(jb)
 		late := f.dueAt(name).Sub(next)
-		if got := f.get(name).NextRun; !got.Equal(next) || late < 0 || late > spread || spread > time.Second && late == 0 {
+		if got := f.get(name).NextRunAt; !got.Equal(next) || late < 0 || late > spread || spread > time.Second && late == 0 {
 			t.Fatalf("spread %v: next at %v, want %v, due %v later", spread, got, next, late)
 		}
 	}
@@ -302,7 +302,7 @@ func testPutOverdue(t *testing.T, e dbtest.Engine) {
 			f := open(t, e)
 			jb := f.hourly()
 			f.put(jb)
-			next := f.get(name).NextRun
+			next := f.get(name).NextRunAt
 			f.asleep(time.Hour)
 			if e.Name != "sqlite" {
 				next = next.Add(-time.Hour)
@@ -310,8 +310,8 @@ func testPutOverdue(t *testing.T, e dbtest.Engine) {
 			jb.Payload = []byte(payload)
 			f.put(jb)
 			f.fire()
-			if r := f.statuses(name, job.Pending)[0]; !r.Scheduled.Equal(next) {
-				t.Fatalf("run for %v, want %v", r.Scheduled, next)
+			if r := f.statuses(name, job.Pending)[0]; !r.ScheduledAt.Equal(next) {
+				t.Fatalf("run for %v, want %v", r.ScheduledAt, next)
 			}
 			f.drain("make", func(_ context.Context, m *outbox.Message) error {
 				if string(m.Payload) != payload {
@@ -330,7 +330,7 @@ func TestPutAtStart(t *testing.T) { dbtest.Each(t, testPutAtStart) }
 func testPutAtStart(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
-	next := f.get(name).NextRun
+	next := f.get(name).NextRunAt
 	for range 12 {
 		f.asleep(15 * time.Minute)
 		if e.Name != "sqlite" {
@@ -347,8 +347,8 @@ func testPutAtStart(t *testing.T, e dbtest.Engine) {
 		return
 	}
 	for i, r := range f.statuses(name, job.Pending, job.Pending, job.Pending) {
-		if want := next.Add(time.Duration(i) * time.Hour); !r.Scheduled.Equal(want) {
-			t.Errorf("run for %v, want %v", r.Scheduled, want)
+		if want := next.Add(time.Duration(i) * time.Hour); !r.ScheduledAt.Equal(want) {
+			t.Errorf("run for %v, want %v", r.ScheduledAt, want)
 		}
 	}
 }
@@ -365,7 +365,7 @@ func testPutDisabled(t *testing.T, e dbtest.Engine) {
 	jb.Schedule = "* * * * *"
 	jb.Spread = time.Second
 	f.put(jb)
-	if got := f.get(name); got.Enabled || !got.NextRun.IsZero() || got.Schedule != jb.Schedule {
+	if got := f.get(name); got.Enabled || !got.NextRunAt.IsZero() || got.Schedule != jb.Schedule {
 		t.Fatalf("it is %+v", got)
 	}
 	f.asleep(time.Hour)
@@ -373,7 +373,7 @@ func testPutDisabled(t *testing.T, e dbtest.Engine) {
 		t.Fatal("a disabled job was due")
 	}
 	f.check(f.SetEnabled(t.Context(), name, true))
-	if got := f.get(name); !got.Enabled || got.NextRun.IsZero() || f.dueAt(name).Before(got.NextRun) {
+	if got := f.get(name); !got.Enabled || got.NextRunAt.IsZero() || f.dueAt(name).Before(got.NextRunAt) {
 		t.Fatalf("enabled it is %+v", got)
 	}
 }

@@ -65,7 +65,7 @@ func (f *fixture) hours(name string, n int) {
 		f.t.Fatalf("%s has %d runs, want %d", name, len(all), n)
 	}
 	for i, r := range all {
-		if r.Status != job.Pending || !r.Scheduled.Equal(all[0].Scheduled.Add(time.Duration(i)*time.Hour)) {
+		if r.Status != job.Pending || !r.ScheduledAt.Equal(all[0].ScheduledAt.Add(time.Duration(i)*time.Hour)) {
 			f.t.Fatalf("%s has run %+v", name, r)
 		}
 	}
@@ -126,7 +126,7 @@ func testPutMeanwhile(t *testing.T, e dbtest.Engine) {
 			change(&jb)
 			f.behind(func() { f.put(jb) })
 			f.statuses(name)
-			if got := f.get(name); !got.NextRun.Equal(first(t, jb.Schedule, jb.Zone, got.UpdatedAt)) {
+			if got := f.get(name); !got.NextRunAt.Equal(first(t, jb.Schedule, jb.Zone, got.UpdatedAt)) {
 				t.Fatalf("it is %+v", got)
 			}
 		})
@@ -152,7 +152,7 @@ func testPutMeanwhile(t *testing.T, e dbtest.Engine) {
 		f.behind(func() { f.put(jb) })
 		f.fire()
 		r := f.statuses(name, job.Pending)[0]
-		if m, err := f.box.Find(t.Context(), r.ID); err != nil || string(m.Payload) != "more" {
+		if m, err := f.box.Get(t.Context(), r.ID); err != nil || string(m.Payload) != "more" {
 			t.Fatalf("the run says %+v, %v", m, err)
 		}
 	})
@@ -167,7 +167,7 @@ func testDisableMeanwhile(t *testing.T, e dbtest.Engine) {
 	f.asleep(time.Hour)
 	f.behind(func() { f.check(f.SetEnabled(t.Context(), name, false)) })
 	f.statuses(name)
-	if got := f.get(name); got.Enabled || !got.NextRun.IsZero() {
+	if got := f.get(name); got.Enabled || !got.NextRunAt.IsZero() {
 		t.Fatalf("it is %+v", got)
 	}
 	f.check(f.SetEnabled(t.Context(), name, true))
@@ -214,7 +214,7 @@ func testRecordInTheWay(t *testing.T, e dbtest.Engine) {
 		t.Fatalf("made %+v after %+v", again, r)
 	}
 	f.take(1)
-	if got := f.get(name); !got.NextRun.After(r.Scheduled) || got.LastRunID != r.ID {
+	if got := f.get(name); !got.NextRunAt.After(r.ScheduledAt) || got.LastRunID != r.ID {
 		t.Fatalf("it is %+v", got)
 	}
 }
@@ -239,7 +239,7 @@ func testEverythingAtOnce(t *testing.T, e dbtest.Engine) {
 	r := f.made()
 	seen := map[time.Time]bool{}
 	for _, r := range f.runs(name) {
-		if r.Status == job.Unknown || r.Status == job.Running || !r.Triggered && r.Status == job.Missed && r.Missed == 0 || seen[r.Scheduled] && !r.Triggered {
+		if r.Status == job.Unknown || r.Status == job.Running || !r.Triggered && r.Status == job.Missed && r.Missed == 0 || seen[r.ScheduledAt] && !r.Triggered {
 			t.Errorf("left %+v", r)
 		}
 	}

@@ -19,7 +19,7 @@ type Info struct {
 	Job
 	Owner     string    `json:"owner,omitempty"` // who declared it by Sync
 	Enabled   bool      `json:"enabled"`
-	NextRun   time.Time `json:"next_run,omitzero"`    // nominal time of the next run; zero: none
+	NextRunAt time.Time `json:"next_run_at,omitzero"` // nominal time of the next run; zero: none
 	LastRunID RunID     `json:"last_run_id,omitzero"` // zero: it never ran
 	// LastRunAt is when the last run began or, until it does, when it was made.
 	LastRunAt     time.Time `json:"last_run_at,omitzero"`
@@ -35,13 +35,13 @@ type Info struct {
 	now     time.Time // by the database's clock
 }
 
-// Due returns when the next run is created: NextRun and the job's offset within its Spread. It
+// Due returns when the next run is created: NextRunAt and the job's offset within its Spread. It
 // is zero if there is none.
 func (i *Info) Due() time.Time {
-	if i.NextRun.IsZero() {
-		return i.NextRun
+	if i.NextRunAt.IsZero() {
+		return i.NextRunAt
 	}
-	return i.NextRun.Add(i.shift())
+	return i.NextRunAt.Add(i.shift())
 }
 
 // Get returns a job, or ErrNotFound.
@@ -93,7 +93,7 @@ func info(s *op.Job, unread error) Info {
 			Name: s.Name, Topic: s.Topic, Payload: s.Payload, Queue: s.Queue, Priority: s.Priority, Schedule: s.Schedule, Zone: s.Zone,
 			Misfire: Misfire(op.Misfires().Word(int64(s.Misfire))), MisfireLimit: s.MisfireLimit, Overlap: Overlap(op.Overlaps().Word(int64(s.Overlap))), Spread: time.Duration(s.Spread) * time.Microsecond,
 		},
-		Enabled: s.Enabled, NextRun: worker.Value(s.NextTime).UTC(), LastRunID: worker.Value(s.LastRunID), LastRunAt: worker.Value(s.LastRunTime).UTC(),
+		Enabled: s.Enabled, NextRunAt: worker.Value(s.NextTime).UTC(), LastRunID: worker.Value(s.LastRunID), LastRunAt: worker.Value(s.LastRunTime).UTC(),
 		LastError: worker.Value(s.LastError), CreatedAt: s.CreatedAt.UTC(), UpdatedAt: s.UpdatedAt.UTC(),
 		version: s.Version, now: s.Now,
 	}
@@ -101,12 +101,12 @@ func info(s *op.Job, unread error) Info {
 		i.LastRunStatus = statusOf(s.LastRunStatus)
 	}
 	if i.Headers = headersOf(s.Headers); i.Headers != nil {
-		i.Owner = i.Headers[OwnerHeader]
-		delete(i.Headers, Header)
-		delete(i.Headers, OwnerHeader)
+		i.Owner = i.Headers[headerOwner]
+		delete(i.Headers, HeaderJob)
+		delete(i.Headers, headerOwner)
 	}
 	fault := engine.Unreadable(unread, engine.CleanText("name", &i.Name), engine.CleanText("topic", &i.Topic), engine.CleanText("schedule", &i.Schedule), engine.CleanText("zone", &i.Zone),
-		engine.CleanTime("next time", &i.NextRun), engine.CleanTime("time of the last run", &i.LastRunAt),
+		engine.CleanTime("next time", &i.NextRunAt), engine.CleanTime("time of the last run", &i.LastRunAt),
 		engine.CleanTime("time of creation", &i.CreatedAt), engine.CleanTime("time of change", &i.UpdatedAt))
 	if fault != nil {
 		i.Unreadable = fault.Error()
@@ -134,7 +134,7 @@ func (j *Jobs) Next(ctx context.Context, name string, n int) ([]time.Time, error
 		return nil, err
 	}
 	var times []time.Time
-	t, ok := info.NextRun, !info.NextRun.IsZero()
+	t, ok := info.NextRunAt, !info.NextRunAt.IsZero()
 	for ; ok && len(times) < n; t, ok = schedule.Next(t, zone) {
 		times = append(times, t.In(zone))
 	}
@@ -186,25 +186,25 @@ func statusOf(stored *int64) Status {
 
 // Run is a run, or the record of one that was skipped or missed.
 type Run struct {
-	ID        RunID           `json:"run_id"`
-	Position  outbox.Position `json:"id"` // of its message
-	Job       string          `json:"job"`
-	Status    Status          `json:"status"`
-	Scheduled time.Time       `json:"scheduled,omitzero"` // nominal time; of a triggered run, when it was triggered
-	Triggered bool            `json:"triggered"`          // by Trigger, not by the schedule
-	Missed    int64           `json:"missed,omitempty"`   // of Missed: how many times at least, Scheduled being the first
-	CreatedAt time.Time       `json:"created_at,omitzero"`
-	StartedAt time.Time       `json:"started_at,omitzero"` // of the first attempt; zero: not yet, or by a worker that knows no jobs
-	EndedAt   time.Time       `json:"ended_at,omitzero"`   // zero: not yet
-	Attempts  int             `json:"retry_count"`         // failed ones that another followed
-	LastError string          `json:"last_error,omitempty"`
+	ID          RunID           `json:"run_id"`
+	Position    outbox.Position `json:"id"` // of its message
+	Job         string          `json:"job"`
+	Status      Status          `json:"status"`
+	ScheduledAt time.Time       `json:"scheduled_at,omitzero"` // nominal time; of a triggered run, when it was triggered
+	Triggered   bool            `json:"triggered"`             // by Trigger, not by the schedule
+	Missed      int64           `json:"missed,omitempty"`      // of Missed: how many times at least, ScheduledAt being the first
+	CreatedAt   time.Time       `json:"created_at,omitzero"`
+	StartedAt   time.Time       `json:"started_at,omitzero"` // of the first attempt; zero: not yet, or by a worker that knows no jobs
+	EndedAt     time.Time       `json:"ended_at,omitzero"`   // zero: not yet
+	Attempts    int             `json:"retry_count"`         // failed ones that another followed
+	LastError   string          `json:"last_error,omitempty"`
 	// Unreadable is as in Info.
 	Unreadable string `json:"unreadable,omitempty"`
 }
 
 // RunsOptions select runs. The zero value selects all.
 type RunsOptions struct {
-	After *Run // only runs that follow this one: its Scheduled and Position count; nil: from the beginning
+	After *Run // only runs that follow this one: its ScheduledAt and Position count; nil: from the beginning
 }
 
 // Runs returns the history of a job, latest nominal time first, which it reads while it is iterated
@@ -213,7 +213,7 @@ func (j *Jobs) Runs(ctx context.Context, name string, opts RunsOptions) iter.Seq
 	return engine.Pages(opts.After, func(after *Run, most int) ([]Run, error) {
 		list := op.JobRuns{Name: name, ScheduledTime: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC), ID: math.MaxInt64, Most: most}
 		if after != nil {
-			list.ScheduledTime, list.ID = after.Scheduled, int64(after.Position)
+			list.ScheduledTime, list.ID = after.ScheduledAt, int64(after.Position)
 		}
 		return j.runs(ctx, list)
 	})
@@ -248,11 +248,11 @@ func (j *Jobs) runs(ctx context.Context, ask engine.Answering[op.JobRunItem]) (f
 // read.
 func run(s *op.JobRunItem, unread error) Run {
 	r := Run{
-		ID: s.RunID, Position: outbox.Position(s.ID), Job: s.JobName, Scheduled: s.ScheduledTime.UTC(), Triggered: s.Triggered, Missed: s.Missed,
+		ID: s.RunID, Position: outbox.Position(s.ID), Job: s.JobName, ScheduledAt: s.ScheduledTime.UTC(), Triggered: s.Triggered, Missed: s.Missed,
 		Status: statusOf(s.Status), CreatedAt: s.CreatedAt.UTC(), StartedAt: worker.Value(s.StartTime).UTC(), EndedAt: worker.Value(s.EndTime).UTC(),
 		Attempts: s.RetryCount, LastError: worker.Value(s.LastError),
 	}
-	fault := engine.Unreadable(unread, engine.CleanText("job", &r.Job), engine.CleanTime("scheduled time", &r.Scheduled), engine.CleanTime("time of creation", &r.CreatedAt),
+	fault := engine.Unreadable(unread, engine.CleanText("job", &r.Job), engine.CleanTime("scheduled time", &r.ScheduledAt), engine.CleanTime("time of creation", &r.CreatedAt),
 		engine.CleanTime("start", &r.StartedAt), engine.CleanTime("end", &r.EndedAt))
 	if fault != nil {
 		r.Unreadable = fault.Error()

@@ -78,7 +78,7 @@ func testRunsPages(t *testing.T, e dbtest.Engine) {
 		t.Fatalf("%d runs", len(whole))
 	}
 	for i, r := range whole[1:] {
-		if !r.Scheduled.Before(whole[i].Scheduled) || r.Job != name {
+		if !r.ScheduledAt.Before(whole[i].ScheduledAt) || r.Job != name {
 			t.Fatalf("after %+v comes %+v", whole[i], r)
 		}
 	}
@@ -115,7 +115,7 @@ func TestNext(t *testing.T) { dbtest.Each(t, testNext) }
 func testNext(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
-	next := f.get(name).NextRun
+	next := f.get(name).NextRunAt
 	got, err := f.Next(t.Context(), name, 5)
 	f.check(err)
 	if !slices.EqualFunc(got, span(next, 5), time.Time.Equal) {
@@ -143,7 +143,7 @@ func testNextShift(t *testing.T, e dbtest.Engine) {
 		f.put(jb)
 		got, err := f.Next(t.Context(), zone, 800)
 		f.check(err)
-		want := times(t, jb.Schedule, zone, f.get(zone).NextRun, got[len(got)-1])
+		want := times(t, jb.Schedule, zone, f.get(zone).NextRunAt, got[len(got)-1])
 		if len(got) != 800 || !slices.EqualFunc(got, want, time.Time.Equal) || got[0].Location().String() != zone {
 			t.Errorf("%s: next are %d times from %v to %v", zone, len(got), got[0], got[len(got)-1])
 		}
@@ -159,7 +159,7 @@ func testNextOverdue(t *testing.T, e dbtest.Engine) {
 	f.asleep(3 * time.Hour)
 	got, err := f.Next(t.Context(), name, 2)
 	f.check(err)
-	if next := f.get(name).NextRun; len(got) != 2 || !got[0].Equal(next) || !got[1].Equal(next.Add(time.Hour)) {
+	if next := f.get(name).NextRunAt; len(got) != 2 || !got[0].Equal(next) || !got[1].Equal(next.Add(time.Hour)) {
 		t.Fatalf("next are %v", got)
 	}
 }

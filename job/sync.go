@@ -21,8 +21,8 @@ import (
 // ErrOwned is returned by Sync for a job that belongs to another owner.
 var ErrOwned = errors.New("job belongs to another owner")
 
-// OwnerHeader names the owner of a job in the messages of its runs: who declared it by Sync.
-const OwnerHeader = "pawl-job-owner"
+// headerOwner names the owner of a job in the messages of its runs: who declared it by Sync.
+const headerOwner = "pawl-job-owner"
 
 // SyncOptions adjust Sync. The zero value is right for most programs.
 type SyncOptions struct {
@@ -237,7 +237,7 @@ func (j *Jobs) all(ctx context.Context) (map[string]storedJob, error) {
 		if err != nil {
 			return nil, err
 		}
-		all[row.Name] = storedJob{row, headersOf(row.Headers)[OwnerHeader]}
+		all[row.Name] = storedJob{row, headersOf(row.Headers)[headerOwner]}
 	}
 	return all, nil
 }

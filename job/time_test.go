@@ -122,8 +122,8 @@ func (s *simulation) exactly(jb job.Job, start, end time.Time) {
 		case i >= len(got):
 			s.t.Fatalf("%s: %d runs, want %d: none for %v", jb.Name, len(got), len(want), want[i])
 		case i >= len(want):
-			s.t.Fatalf("%s: %d runs, want %d: one for %v", jb.Name, len(got), len(want), got[i].Scheduled)
-		case !got[i].Scheduled.Equal(want[i]) || got[i].Status != job.Pending:
+			s.t.Fatalf("%s: %d runs, want %d: one for %v", jb.Name, len(got), len(want), got[i].ScheduledAt)
+		case !got[i].ScheduledAt.Equal(want[i]) || got[i].Status != job.Pending:
 			s.t.Fatalf("%s: run %+v, want one for %v", jb.Name, got[i], want[i])
 		}
 		if late := got[i].CreatedAt.Sub(want[i]); late < 0 || late > time.Minute && jb.Spread == 0 || late > jb.Spread+time.Minute {

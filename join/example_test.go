@@ -12,7 +12,6 @@ import (
 	"strconv"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/sqlite"
@@ -94,15 +93,14 @@ func ExampleJoins_From() {
 		if err != nil {
 			return err
 		}
-		extracted, err := engine.Collect(p.Joins.Members(ctx, before[0].ID, join.MembersOptions{Status: join.Completed}), 100)
-		if err != nil {
-			return err
-		}
 		var loads []outbox.Message
-		for range extracted {
+		for _, err := range p.Joins.Members(ctx, before[0].ID, join.MembersOptions{Status: join.Completed}) {
+			if err != nil {
+				return err
+			}
 			loads = append(loads, outbox.Message{Topic: "load"})
 		}
-		fmt.Println("transform", len(extracted), "of", before[0].ExpectedSteps)
+		fmt.Println("transform", len(loads), "of", before[0].ExpectedSteps)
 		_, err = p.Joins.FanOut(ctx, join.Spec{ID: join.ID(m.ID)}, loads, join.Wait{OnComplete: outbox.Message{Topic: "report"}})
 		return err
 	})
@@ -141,19 +139,18 @@ func ExampleJoins_Members() {
 		if err != nil || len(before) == 0 {
 			return err
 		}
-		steps, err := engine.Collect(p.Joins.Members(ctx, before[0].ID, join.MembersOptions{Status: join.Completed}), 100)
-		if err != nil {
-			return err
-		}
-		sum := 0
-		for _, s := range steps {
+		steps, sum := 0, 0
+		for s, err := range p.Joins.Members(ctx, before[0].ID, join.MembersOptions{Status: join.Completed}) {
+			if err != nil {
+				return err
+			}
 			n, err := strconv.Atoi(string(s.Result))
 			if err != nil {
 				return outbox.Permanent(err)
 			}
-			sum += n
+			steps, sum = steps+1, sum+n
 		}
-		fmt.Println(len(steps), "sources,", sum, "rows")
+		fmt.Println(steps, "sources,", sum, "rows")
 		return nil
 	})
 

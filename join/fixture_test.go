@@ -202,7 +202,7 @@ func (f *fixture) sent(topic string, want int) []outbox.Info {
 // find returns a message.
 func (f *fixture) find(id outbox.MessageID) *outbox.Info {
 	f.t.Helper()
-	info, err := f.box.Find(f.ctx(), id)
+	info, err := f.box.Get(f.ctx(), id)
 	f.check(err)
 	return info
 }

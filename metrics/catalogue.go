@@ -128,7 +128,7 @@ func (k *catalogue) told() told {
 	t := told{
 		up:               gauge("pawl_store_up", "Whether the database answers and does what it should.", storeLabel),
 		readAt:           gauge("pawl_store_read_timestamp_seconds", "When the database was last asked for what lies in it.", storeLabel),
-		messages:         gauge("pawl_messages", "Messages by state, from bounded reads; those whose topic was not read have topic "+Rest+".", storeLabel, "queue", "topic", "state"),
+		messages:         gauge("pawl_messages", "Messages by state, from bounded reads; those whose topic was not read have topic "+rest+".", storeLabel, "queue", "topic", "state"),
 		oldest:           gauge("pawl_oldest_ready_age_seconds", "For how long the oldest ready message could have been handled.", storeLabel, "queue", "topic"),
 		unhandled:        gauge("pawl_oldest_unhandled_age_seconds", "For how long the oldest message waits that no live worker has a handler for.", storeLabel, "queue", "topic"),
 		recent:           gauge("pawl_recent_attempts", "Attempts of all workers in the last five minutes, of topics of which some failed within an hour.", storeLabel, "queue", "topic", "outcome"),

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// Other stands for all names that came after there were enough.
-const Other = "_other"
+// other stands for all names that came after there were enough.
+const other = "_other"
 
 // names bounds the values of a label: the first max names are themselves, all
 // others are one. Asking for a name takes no lock.
@@ -25,7 +25,7 @@ func (n *names) label(name string) string {
 			return label
 		}
 		if len(*known) >= n.max {
-			return Other
+			return other
 		}
 	}
 	return n.learn(name)
@@ -40,7 +40,7 @@ func (n *names) learn(name string) string {
 			return label
 		}
 		if len(*known) >= n.max {
-			return Other
+			return other
 		}
 		all = maps.Clone(*known)
 	}

@@ -138,7 +138,7 @@ func (o *observer) count(a *worker.Attempt) {
 	m, _ := a.Body.(*outbox.Message)
 	name := ""
 	if m != nil && len(m.Headers) > 0 {
-		if name = m.Headers[job.Header]; name != "" {
+		if name = m.Headers[job.HeaderJob]; name != "" {
 			o.job(name).of(a.Outcome).Inc()
 		}
 	}
@@ -166,7 +166,7 @@ func (o *observer) acquired(name string, token int64) {
 	label := o.c.leases.label(name)
 	v, labels := &o.c.counted, o.values(label)
 	v.leaseHeld.WithLabelValues(labels...).Inc()
-	if label != Other {
+	if label != other {
 		v.leaseToken.WithLabelValues(labels...).Set(float64(token))
 	}
 	v.leaseAcquired.WithLabelValues(labels...).Inc()

@@ -73,14 +73,14 @@ func TestNames(t *testing.T) {
 			if label != n.label(name) {
 				t.Errorf("%q was %q and is %q", name, label, n.label(name))
 			}
-			if label != Other && label != strings.ToValidUTF8(name, "\uFFFD") {
+			if label != other && label != strings.ToValidUTF8(name, "\uFFFD") {
 				t.Errorf("%q became %q", name, label)
 			}
 			labels[label] = true
 		}
 	}
-	if len(labels) != 11 || !labels[Other] {
-		t.Errorf("there are %d labels, want 10 and %q", len(labels), Other)
+	if len(labels) != 11 || !labels[other] {
+		t.Errorf("there are %d labels, want 10 and %q", len(labels), other)
 	}
 }
 

@@ -14,9 +14,9 @@ import (
 	"github.com/bravellian/pawl/internal/throttle"
 )
 
-// Rest stands for the topics of messages that were counted, but not looked at for
+// rest stands for the topics of messages that were counted, but not looked at for
 // their topic.
-const Rest = "_rest"
+const rest = "_rest"
 
 // reading is what a database said when it was last asked.
 type reading struct {
@@ -75,7 +75,7 @@ func (c *Collector) backlog(r *reading, a *inspect.Amount) {
 	if a.Count == 0 {
 		return
 	}
-	queue, label := c.queues.label(a.Queue), Rest
+	queue, label := c.queues.label(a.Queue), rest
 	if a.Topic != "" {
 		label = c.topics.label(a.Topic)
 	}

@@ -5,12 +5,12 @@ import (
 	"testing"
 
 	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/test/proxytest"
 	"github.com/bravellian/pawl/internal/test/testpg"
 	"github.com/bravellian/pawl/metrics"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/postgres"
 )
 
 // D-110: a PostgreSQL database is asked for backlog, counts and limits in one round trip.

@@ -39,7 +39,7 @@ func (c *Collector) present() []*store {
 	var all []*store
 	for _, s := range c.stores {
 		h := health[s.key]
-		if c.fleet != nil && (h == nil || s.label == Other) {
+		if c.fleet != nil && (h == nil || s.label == other) {
 			continue // it left, or it is one of too many
 		}
 		s.mu.Lock()

@@ -33,7 +33,7 @@ func testEnqueueStandalone(t *testing.T, e dbtest.Engine) {
 		t.Fatal(err)
 	}
 	other := parts.NewOutbox(f.db.Another(t), worker.Options{}) // committed: another connection sees it
-	info, err := other.Find(f.ctx(), id)
+	info, err := other.Get(f.ctx(), id)
 	if err != nil || string(info.Payload) != "p" {
 		t.Fatalf("not durable: %v", err)
 	}
@@ -58,7 +58,7 @@ func testEnqueueInTransaction(t *testing.T, e dbtest.Engine) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err = f.Find(f.ctx(), id); commit != (err == nil) {
+		if _, err = f.Get(f.ctx(), id); commit != (err == nil) {
 			t.Fatalf("commit %v, but finding the message says %v", commit, err)
 		}
 	}

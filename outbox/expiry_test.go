@@ -154,7 +154,7 @@ func TestExpiredMessagesAreCleanedUp(t *testing.T) {
 		if _, err := f.CleanUp(f.ctx()); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := f.Get(f.ctx(), id); !errors.Is(err, outbox.ErrNotFound) {
+		if _, err := f.GetByPosition(f.ctx(), id); !errors.Is(err, outbox.ErrNotFound) {
 			t.Errorf("%v", err)
 		}
 		if all, err := f.Operator(access.Key{}).Attempts(f.ctx(), id); err != nil || len(all) != 0 {

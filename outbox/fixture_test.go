@@ -71,7 +71,7 @@ func (f *fixture) enqueueN(n int) []outbox.Position {
 
 func (f *fixture) find(id outbox.MessageID) *outbox.Info {
 	f.t.Helper()
-	info, err := f.Find(f.ctx(), id)
+	info, err := f.Get(f.ctx(), id)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func (f *fixture) find(id outbox.MessageID) *outbox.Info {
 
 func (f *fixture) get(id outbox.Position) *outbox.Info {
 	f.t.Helper()
-	info, err := f.Get(f.ctx(), id)
+	info, err := f.GetByPosition(f.ctx(), id)
 	if err != nil {
 		f.t.Fatal(err)
 	}

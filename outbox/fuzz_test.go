@@ -55,7 +55,7 @@ func FuzzMessage(f *testing.F) {
 		if why := wrong(&m); why != "" {
 			t.Fatalf("accepted %+v in spite of its %s", m, why)
 		}
-		i, err := o.Find(t.Context(), id)
+		i, err := o.Get(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}

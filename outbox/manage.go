@@ -51,8 +51,8 @@ type Info struct {
 // ErrNotFound is returned when there is no such message, or it was deleted.
 var ErrNotFound = errors.New("message not found")
 
-// Get returns the message at a position, or ErrNotFound.
-func (o *Outbox) Get(ctx context.Context, id Position) (*Info, error) {
+// GetByPosition returns the message at a position, or ErrNotFound.
+func (o *Outbox) GetByPosition(ctx context.Context, id Position) (*Info, error) {
 	i, err := o.read(ctx, op.OutboxGet{ID: int64(id)})
 	if err == nil && i == nil {
 		err = fmt.Errorf("%w: %d", ErrNotFound, id)
@@ -60,9 +60,9 @@ func (o *Outbox) Get(ctx context.Context, id Position) (*Info, error) {
 	return i, err
 }
 
-// Find returns the message with an id, or ErrNotFound. Ids that pawl made carry the position;
+// Get returns the message with an id, or ErrNotFound. Ids that pawl made carry the position;
 // supplied ones are indexed.
-func (o *Outbox) Find(ctx context.Context, id MessageID) (*Info, error) {
+func (o *Outbox) Get(ctx context.Context, id MessageID) (*Info, error) {
 	if position, _, ok := id.position(); ok {
 		i, err := o.read(ctx, op.OutboxGet{ID: position})
 		if err != nil || i != nil && i.ID == id {

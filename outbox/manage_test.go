@@ -16,11 +16,11 @@ func TestGetUnknown(t *testing.T) { dbtest.Each(t, testGetUnknown) }
 
 func testGetUnknown(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	if _, err := f.Get(f.ctx(), 12345); !errors.Is(err, outbox.ErrNotFound) {
+	if _, err := f.GetByPosition(f.ctx(), 12345); !errors.Is(err, outbox.ErrNotFound) {
 		t.Fatalf("want ErrNotFound, got %v", err)
 	}
 	for _, id := range []outbox.MessageID{{1}, {0, 0, 0, 0, 0, 0, 0x80, 0, 0x80, 1}} {
-		if _, err := f.Find(f.ctx(), id); !errors.Is(err, outbox.ErrNotFound) {
+		if _, err := f.Get(f.ctx(), id); !errors.Is(err, outbox.ErrNotFound) {
 			t.Fatalf("want ErrNotFound, got %v", err)
 		}
 	}
@@ -133,7 +133,7 @@ func testRetention(t *testing.T, e dbtest.Engine) {
 	f.touched(2000)(f.CleanUp(f.ctx()))
 	f.touched(0)(f.CleanUp(f.ctx()))
 	f.counts(outbox.Counts{Ready: 500})
-	if _, err := f.Get(f.ctx(), msgs[0].Position); !errors.Is(err, outbox.ErrNotFound) {
+	if _, err := f.GetByPosition(f.ctx(), msgs[0].Position); !errors.Is(err, outbox.ErrNotFound) {
 		t.Fatalf("want ErrNotFound, got %v", err)
 	}
 }

@@ -156,7 +156,7 @@ func (v *victims) workUntilEmpty(t *testing.T) (crashes int) {
 // attempt counted.
 func (v *victims) guilty(t *testing.T, poison outbox.MessageID, innocent int64) {
 	t.Helper()
-	got, err := v.o.Find(t.Context(), poison)
+	got, err := v.o.Get(t.Context(), poison)
 	if err != nil || got.Status != outbox.Failed || got.RetryCount != poisonAttempts || !strings.Contains(got.LastError, "lease expired") {
 		t.Fatalf("the poison is %+v: %v", got, err)
 	}

@@ -126,7 +126,7 @@ func TestSQLRoutineEnqueues(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := o.Find(t.Context(), mid)
+		got, err := o.Get(t.Context(), mid)
 		if err != nil || string(got.Payload) != want {
 			t.Fatalf("%s: %v, %v", id, got, err)
 		}
@@ -215,7 +215,7 @@ func TestSQLRoutinesServeAWorker(t *testing.T) {
 	if c, err := o.Count(t.Context()); err != nil || c != (outbox.Counts{Ready: 1, Retrying: 1, InProgress: 1, Done: 2, Failed: 1}) {
 		t.Fatal(c, err)
 	}
-	if got, err := o.Get(t.Context(), outbox.Position(ids[0])); err != nil || got.ProcessedBy != "python" {
+	if got, err := o.GetByPosition(t.Context(), outbox.Position(ids[0])); err != nil || got.ProcessedBy != "python" {
 		t.Fatal(got, err)
 	}
 }

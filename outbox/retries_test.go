@@ -31,7 +31,7 @@ func TestRetryCountsOfNeighboursAndOfRedrivenMessages(t *testing.T) {
 			owner, all = claimThree(t, o, 0, 0, 0)
 			touched(t, 3)(o.WorkQueue("").Ack(t.Context(), owner, all...))
 			for _, id := range all {
-				if i, err := o.Get(t.Context(), id); err != nil || i.RetryCount != 0 || i.Redrives != 1 || i.LastError != "again" {
+				if i, err := o.GetByPosition(t.Context(), id); err != nil || i.RetryCount != 0 || i.Redrives != 1 || i.LastError != "again" {
 					t.Errorf("%+v, %v, want no retries and one redrive", i, err)
 				}
 			}

@@ -59,7 +59,7 @@ func (c rolledBack) run(t *testing.T, d dbtest.Database) {
 		if slices.Index(ids, id) != i {
 			t.Errorf("%v is the id of two messages", id)
 		}
-		if info, err := o.Find(t.Context(), id); err != nil || (id == lost) != (info.Topic == "again") {
+		if info, err := o.Get(t.Context(), id); err != nil || (id == lost) != (info.Topic == "again") {
 			t.Errorf("message %v: %+v, %v", id, info, err)
 		}
 	}

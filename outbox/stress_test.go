@@ -364,7 +364,7 @@ func (w *stressWorld) check() {
 	}
 	w.d.CheckPlaces(w.t)
 	for id := range w.committed {
-		i, err := o.Find(ctx, id)
+		i, err := o.Get(ctx, id)
 		if err != nil {
 			w.t.Errorf("lost: %v", err)
 			continue
@@ -374,7 +374,7 @@ func (w *stressWorld) check() {
 		}
 	}
 	for _, id := range w.undone {
-		if _, err := o.Find(ctx, id); !errors.Is(err, outbox.ErrNotFound) {
+		if _, err := o.Get(ctx, id); !errors.Is(err, outbox.ErrNotFound) {
 			w.t.Errorf("%v was rolled back and can be found: %v", id, err)
 		}
 	}

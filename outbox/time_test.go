@@ -73,7 +73,7 @@ func TestTenAttemptsWithGrowingPauses(t *testing.T) {
 		if want := []int{1, 2, 4, 8, 16, 32, 60, 60, 60}; !slices.Equal(pauses, want) {
 			t.Fatalf("paused %v seconds, want %v", pauses, want)
 		}
-		if got, err := o.Find(ctx, id); err != nil || got.Status != outbox.Failed || got.RetryCount != 9 {
+		if got, err := o.Get(ctx, id); err != nil || got.Status != outbox.Failed || got.RetryCount != 9 {
 			t.Fatal(got, err)
 		}
 	})

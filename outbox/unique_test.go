@@ -313,7 +313,7 @@ func TestUniqueKeyIsShown(t *testing.T) {
 		shows := func(id outbox.MessageID, key string, period time.Duration) {
 			t.Helper()
 			found := f.find(id)
-			at, err := f.Get(f.ctx(), found.Position)
+			at, err := f.GetByPosition(f.ctx(), found.Position)
 			if err != nil {
 				t.Fatal(err)
 			}

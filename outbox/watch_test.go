@@ -449,7 +449,7 @@ func testStampsConcurrently(t *testing.T, e dbtest.Engine) {
 			id, err := f.Enqueue(ctx, outbox.Message{Topic: "t", Headers: shared})
 			if err == nil {
 				var info *outbox.Info
-				if info, err = f.Find(ctx, id); err == nil && (info.Headers["trace"] != fmt.Sprint(i) || info.Headers["k"] != "v") {
+				if info, err = f.Get(ctx, id); err == nil && (info.Headers["trace"] != fmt.Sprint(i) || info.Headers["k"] != "v") {
 					err = fmt.Errorf("message of %d carries %v", i, info.Headers)
 				}
 			}

@@ -86,7 +86,7 @@ func TestDrainHandlesEverythingDue(t *testing.T) {
 			if got := topics(r); got != "inbound last report slow timer" || r.Timers != 2 {
 				t.Errorf("round %d handled %s, fired %d timers", round, got, r.Timers)
 			}
-			if m, err := d.Outbox.Find(t.Context(), later); err != nil || m.Status != outbox.Ready {
+			if m, err := d.Outbox.Get(t.Context(), later); err != nil || m.Status != outbox.Ready {
 				t.Errorf("what is due in an hour is %v, %v", m, err)
 			}
 		}

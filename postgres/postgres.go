@@ -1,4 +1,4 @@
-// Package postgres opens PostgreSQL databases for pawl, version 14 and later, through
+// Package postgres opens PostgreSQL databases for pawl, version 15 and later, through
 // pgx.
 //
 // Idle workers are woken by NOTIFY. Behind a connection pooler that drops notifications
@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/internal/engine"
 	impl "github.com/bravellian/pawl/internal/sql/postgres"
 )
@@ -26,17 +27,16 @@ type Options struct {
 	Prefix string
 	// StatementTimeout bounds every transaction. Default 30 s.
 	StatementTimeout time.Duration
-	// LockTimeout bounds how long a migration waits for a table, so that it does not
-	// block every program that queues behind it. Default 5 s.
+	// LockTimeout bounds how long a migration waits for a table, so that it does not block every program that queues
+	// behind it. Default 5 s.
 	LockTimeout time.Duration
-	// RelaxedAck lets claims and acks commit without waiting for the disk: after a
-	// crash of the server the last half second may be delivered again. Enqueues stay as
-	// durable as their transaction.
+	// RelaxedAck lets claims and acks commit without waiting for the disk: after a crash of the server the last half
+	// second may be delivered again. Enqueues stay as durable as their transaction.
 	RelaxedAck bool
 	// PollOnly turns LISTEN off: idle workers poll.
 	PollOnly bool
-	// Logger gets a record when notifications do not arrive, when the server takes no
-	// writes, and whenever the database's history changed. Default slog.Default().
+	// Logger gets a record when notifications do not arrive, when the server takes no writes, and whenever the
+	// database's history changed. Default slog.Default().
 	Logger *slog.Logger
 }
 
@@ -46,24 +46,16 @@ type Options struct {
 // each new connection leads to the one that takes writes. The pool has at most 16 connections, or one
 // for each processor if that is more, unless the string has pool_max_conns. None is made before it is
 // needed; errors name the hosts and do not quote the string. Close closes the pool.
-func Open(url string, opts ...Options) (engine.DB, error) {
-	db, err := impl.Open(url, options(opts)...)
-	if err != nil {
-		return nil, err
-	}
-	return db, nil
+func Open(url string, opts ...Options) (pawl.DB, error) {
+	return engine.Opened(impl.Open(url, options(opts)...))
 }
 
 // New returns a database on a pool that the caller owns; Close leaves the pool open. When its
 // server refuses writes, pawl resets the pool, so that connections are made anew. pawl's
 // own transactions run at read committed regardless of the connections' default. While
 // workers run, pawl keeps one more connection to listen on.
-func New(pool *pgxpool.Pool, opts ...Options) (engine.DB, error) {
-	db, err := impl.New(pool, options(opts)...)
-	if err != nil {
-		return nil, err
-	}
-	return db, nil
+func New(pool *pgxpool.Pool, opts ...Options) (pawl.DB, error) {
+	return engine.Opened(impl.New(pool, options(opts)...))
 }
 
 func options(opts []Options) (all []impl.Options) {
@@ -79,7 +71,7 @@ func OpenURL(o engine.OpenOptions) (engine.DB, error) { return impl.OpenURL(o) }
 
 // Pool returns the pool of a database, for the program's own tables and transactions. It
 // returns nil for a database that is not PostgreSQL.
-func Pool(db engine.Database) *pgxpool.Pool {
+func Pool(db pawl.DB) *pgxpool.Pool {
 	if own, ok := engine.As[*impl.DB](db); ok {
 		return own.Pool()
 	}
@@ -88,7 +80,7 @@ func Pool(db engine.Database) *pgxpool.Pool {
 
 // Pgx returns the pgx transaction behind one that pawl began on PostgreSQL, as handlers
 // of the inbox get it. ok is false for others.
-func Pgx(tx engine.Tx) (t pgx.Tx, ok bool) { return impl.Pgx(tx) }
+func Pgx(tx pawl.Tx) (t pgx.Tx, ok bool) { return impl.Pgx(tx) }
 
 var (
 	// ErrOtherNode is returned by OnOwner.

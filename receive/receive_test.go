@@ -265,7 +265,7 @@ func TestStripe(t *testing.T) {
 			t.Errorf("%s: %d, want %d", name, w.Code, tt.want)
 		}
 	}
-	i, err := p.Inbox.Get(t.Context(), "shop", "evt_1")
+	i, err := p.Inbox.Get(t.Context(), inbox.Key{Source: "shop", MessageID: "evt_1"})
 	must(t, err)
 	if i.Deliveries != 2 || i.Mismatches != 0 {
 		t.Errorf("%+v", i)

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/internal/engine"
 	impl "github.com/bravellian/pawl/sqlserver/internal/sqlserver"
 )
@@ -35,22 +36,14 @@ type Options struct {
 // sqlserver:// URL names. The URL may hold everything that go-mssqldb understands. No
 // connection is made before it is needed; errors do not quote the URL. Close closes the
 // pool.
-func Open(url string, opts ...Options) (engine.DB, error) {
-	db, err := impl.Open(url, options(opts)...)
-	if err != nil {
-		return nil, err
-	}
-	return db, nil
+func Open(url string, opts ...Options) (pawl.DB, error) {
+	return engine.Opened(impl.Open(url, options(opts)...))
 }
 
 // New returns a database on a pool that the caller owns; Close leaves the pool open. pawl's
 // own transactions run at read committed, whatever level the connections were left with.
-func New(pool *sql.DB, opts ...Options) (engine.DB, error) {
-	db, err := impl.New(pool, options(opts)...)
-	if err != nil {
-		return nil, err
-	}
-	return db, nil
+func New(pool *sql.DB, opts ...Options) (pawl.DB, error) {
+	return engine.Opened(impl.New(pool, options(opts)...))
 }
 
 func options(opts []Options) (all []impl.Options) {
@@ -66,7 +59,7 @@ func OpenURL(o engine.OpenOptions) (engine.DB, error) { return impl.OpenURL(o) }
 
 // SQL returns the pool of a database, for the program's own tables and transactions. It
 // returns nil for a database that is not SQL Server.
-func SQL(db engine.Database) *sql.DB {
+func SQL(db pawl.DB) *sql.DB {
 	if own, ok := engine.As[*impl.DB](db); ok {
 		return own.SQL()
 	}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/sqlite"
 	"github.com/bravellian/pawl/timer"
@@ -108,7 +107,7 @@ func ExampleTimers_ScheduleTx() {
 		if err := tx.Commit(); err != nil {
 			log.Fatal(err)
 		}
-		switch t, err := p.Timers.Find(ctx, "order/7"); {
+		switch t, err := p.Timers.GetKey(ctx, "order/7"); {
 		case errors.Is(err, timer.ErrNotFound):
 			fmt.Println(what+":", "no timer")
 		case err != nil:
@@ -154,17 +153,17 @@ func ExampleTimers_ScheduleBatch() {
 		log.Fatal(err)
 	}
 	fmt.Println("scheduled", len(ids))
-	first, err := engine.Collect(p.Timers.List(ctx, timer.ListOptions{Topic: "reminder.weekly"}), 18)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, t := range first[15:] {
-		fmt.Println(t.Due.Format(time.TimeOnly), string(t.Payload))
+	for t, err := range p.Timers.List(ctx, timer.ListOptions{Topic: "reminder.weekly"}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		if t.Due.After(reminders[0].Due) { // the first that is due later
+			fmt.Println(t.Due.Format(time.TimeOnly), string(t.Payload))
+			break
+		}
 	}
 	// Output:
 	// scheduled 1000
-	// 09:00:00 {"user":900}
-	// 09:00:00 {"user":960}
 	// 09:01:00 {"user":1}
 }
 

@@ -135,7 +135,7 @@ func (f *fixture) get(id timer.ID, want timer.Status) *timer.Info {
 // message insists on a timer's message being in the outbox.
 func (f *fixture) message(id timer.ID) *outbox.Info {
 	f.t.Helper()
-	m, err := f.box.Find(f.ctx(), id)
+	m, err := f.box.Get(f.ctx(), id)
 	f.check(err)
 	if m.ID != id {
 		f.t.Fatalf("found message %v, want %v", m.ID, id)
@@ -146,7 +146,7 @@ func (f *fixture) message(id timer.ID) *outbox.Info {
 // noMessage insists on a timer having sent none.
 func (f *fixture) noMessage(id timer.ID) {
 	f.t.Helper()
-	if m, err := f.box.Find(f.ctx(), id); !errors.Is(err, outbox.ErrNotFound) {
+	if m, err := f.box.Get(f.ctx(), id); !errors.Is(err, outbox.ErrNotFound) {
 		f.t.Fatalf("the outbox has a message: %+v, %v", m, err)
 	}
 }

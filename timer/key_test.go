@@ -21,7 +21,7 @@ func (f *fixture) keyed(key string) timer.Timer {
 // byKey insists on who has a key; zero for nobody.
 func (f *fixture) byKey(key string, want timer.ID) {
 	f.t.Helper()
-	got, err := f.Find(f.ctx(), key)
+	got, err := f.GetKey(f.ctx(), key)
 	if want.IsZero() {
 		if !errors.Is(err, timer.ErrNotFound) {
 			f.t.Fatalf("key %q is %+v's: %v", key, got, err)

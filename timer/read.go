@@ -59,8 +59,8 @@ func (t *Timers) Get(ctx context.Context, id ID) (*Info, error) {
 	return &found[0], nil
 }
 
-// Find returns the timer of a key that has not fired yet, or ErrNotFound.
-func (t *Timers) Find(ctx context.Context, key string) (*Info, error) {
+// GetKey returns the timer of a key that has not fired yet, or ErrNotFound.
+func (t *Timers) GetKey(ctx context.Context, key string) (*Info, error) {
 	found, err := t.infos(ctx, op.TimerFind{Key: key})
 	if err == nil && len(found) == 0 {
 		err = fmt.Errorf("%w: key %q", ErrNotFound, key)

@@ -44,7 +44,7 @@ func testNotFound(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.unknown(timer.ID{})
 	f.unknown(timer.ID{1})
-	if _, err := f.Find(f.ctx(), "k"); !errors.Is(err, timer.ErrNotFound) {
+	if _, err := f.GetKey(f.ctx(), "k"); !errors.Is(err, timer.ErrNotFound) {
 		t.Fatalf("want ErrNotFound, got %v", err)
 	}
 	if got, err := engine.Collect(f.List(f.ctx(), timer.ListOptions{}), 100); err != nil || len(got) != 0 {

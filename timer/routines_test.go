@@ -88,7 +88,7 @@ func TestRoutinesForOtherLanguages(t *testing.T) {
 	s.fires(2)
 	for id, payload := range map[string]string{a: `{"n": "ü"}`, c: "c"} {
 		got := s.status(id, timer.Fired)
-		m, err := s.box.Find(t.Context(), got.ID)
+		m, err := s.box.Get(t.Context(), got.ID)
 		if err != nil || string(m.Payload) != payload {
 			t.Fatalf("the message is %+v, %v", m, err)
 		}
@@ -114,7 +114,7 @@ func TestRoutinesKeysAndIDs(t *testing.T) {
 	s.status(first, timer.Cancelled)
 	third := s.call(`pawl.timer_schedule('t', 'x', now() - interval '1 second', key => 'k')`)
 	s.status(second.String(), timer.Cancelled)
-	if got, err := s.Find(t.Context(), "k"); err != nil || got.ID.String() != third {
+	if got, err := s.GetKey(t.Context(), "k"); err != nil || got.ID.String() != third {
 		t.Fatalf("key k is %+v's, %v", got, err)
 	}
 	id := uuid.NewString()
@@ -201,7 +201,7 @@ func TestRoutinesRefuse(t *testing.T) {
 		}
 	}
 	s.fires(1)
-	if _, err := s.Find(t.Context(), " "); !errors.Is(err, timer.ErrNotFound) {
+	if _, err := s.GetKey(t.Context(), " "); !errors.Is(err, timer.ErrNotFound) {
 		t.Error(err)
 	}
 }

@@ -16,7 +16,7 @@ import (
 func (f *fixture) until(id timer.ID) {
 	f.t.Helper()
 	dbtest.Until(f.t, "the timer has fired", func() bool {
-		_, err := f.box.Find(f.ctx(), id)
+		_, err := f.box.Get(f.ctx(), id)
 		if err != nil && !errors.Is(err, outbox.ErrNotFound) {
 			f.t.Fatal(err)
 		}

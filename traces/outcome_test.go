@@ -181,7 +181,7 @@ func TestPanic(t *testing.T) {
 		if !strings.Contains(logged.String(), "stumble") {
 			t.Errorf("log: %s", logged.String())
 		}
-		if m, err := p.Outbox.Get(t.Context(), id.Position()); err != nil || !strings.Contains(m.LastError, "panic: a stone") {
+		if m, err := p.Outbox.GetByPosition(t.Context(), id.Position()); err != nil || !strings.Contains(m.LastError, "panic: a stone") {
 			t.Errorf("message %+v, %v", m, err)
 		}
 	})

@@ -32,14 +32,14 @@ type Access struct {
 	Payloads bool
 }
 
-// Unauthenticated is what an Authorize function returns for a request that does not say who sent it, or
+// UnauthenticatedError is what an Authorize function returns for a request that does not say who sent it, or
 // not rightly: it is answered with 401 and the challenge, for which a browser asks its user.
-type Unauthenticated struct {
+type UnauthenticatedError struct {
 	Challenge string // the header WWW-Authenticate: `Basic realm="pawl"`
 }
 
 // Error says that nobody is known.
-func (*Unauthenticated) Error() string { return "not signed in" }
+func (*UnauthenticatedError) Error() string { return "not signed in" }
 
 // errNotHere refuses what does not come from this machine.
 var errNotHere = errors.New("the dashboard serves this machine alone, and nothing that comes by a proxy: set ui.Options.Authorize, or --basic-auth, to serve others")
@@ -95,7 +95,7 @@ func (s *server) guard(next http.Handler) http.Handler {
 		}
 		if err != nil {
 			status := http.StatusForbidden
-			if who := (*Unauthenticated)(nil); errors.As(err, &who) {
+			if who := (*UnauthenticatedError)(nil); errors.As(err, &who) {
 				h.Set("WWW-Authenticate", who.Challenge)
 				status = http.StatusUnauthorized
 			} else if errors.Is(err, context.DeadlineExceeded) {
@@ -204,7 +204,7 @@ const remembered = 5 * time.Minute
 // nothing; for any other that is refused as much is hashed, whatever the name. One for which there is no
 // turn within two seconds gets an error that is context.DeadlineExceeded.
 func (u *Users) Authorize(r *http.Request) (Access, error) {
-	unknown := &Unauthenticated{Challenge: `Basic realm="pawl", charset="UTF-8"`}
+	unknown := &UnauthenticatedError{Challenge: `Basic realm="pawl", charset="UTF-8"`}
 	name, password, asked := r.BasicAuth()
 	if !asked {
 		return Access{}, unknown

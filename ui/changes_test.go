@@ -47,7 +47,7 @@ func TestChanges(t *testing.T) {
 			}
 		}
 		status := func(id outbox.MessageID) (outbox.Status, error) {
-			m, err := f.Outbox.Find(f.ctx(), id)
+			m, err := f.Outbox.Get(f.ctx(), id)
 			if err != nil {
 				return "", err
 			}
@@ -95,9 +95,9 @@ func TestChanges(t *testing.T) {
 		j, err = f.Joins.Get(f.ctx(), fan.Join)
 		is("join", j.Status, join.Pending, err)
 		do("revive", "message revived", "source", "shop"+canary, "id", "m"+canary)
-		in, err := f.Inbox.Get(f.ctx(), "shop"+canary, "m"+canary)
+		in, err := f.Inbox.Get(f.ctx(), inbox.Key{Source: "shop" + canary, MessageID: "m" + canary})
 		is("inbox", in.Status, inbox.Seen, err)
-		one, err := f.Timers.Find(f.ctx(), "key"+canary)
+		one, err := f.Timers.GetKey(f.ctx(), "key"+canary)
 		is("timer", one.Status, timer.Scheduled, err)
 		do("reschedule-timer", "timer rescheduled", "id", one.ID.String(), "in", "2h")
 		do("cancel-timer", "timer cancelled", "id", one.ID.String())
@@ -195,7 +195,7 @@ func TestRunNow(t *testing.T) {
 		if status != http.StatusSeeOther || !strings.Contains(did(t, s, h), "1 message redriven") {
 			t.Errorf("%d, %q", status, did(t, s, h))
 		}
-		m, err := f.Outbox.Find(f.ctx(), id)
+		m, err := f.Outbox.Get(f.ctx(), id)
 		if f.check(err); m.NextAttemptAt.After(time.Now().Add(time.Minute)) || m.RetryCount != 1 {
 			t.Errorf("%+v", m)
 		}

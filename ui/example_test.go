@@ -32,7 +32,7 @@ func Example() {
 	who := func(r *http.Request) (ui.Access, error) {
 		name := r.Header.Get("X-Authenticated-User") // from a proxy that signs people in
 		if name == "" {
-			return ui.Access{}, &ui.Unauthenticated{Challenge: "Bearer"}
+			return ui.Access{}, &ui.UnauthenticatedError{Challenge: "Bearer"}
 		}
 		return ui.Access{Name: name, Operator: name == "ann"}, nil
 	}

@@ -176,7 +176,7 @@ func (v *visit) failureTable(s *store, queue string, groups []failure) *table {
 
 // oneFailure shows a group: its newest message with its error, attempts and payload, and others like it.
 func (v *visit) oneFailure(ctx context.Context, s *store, f *outbox.FailedFilter, g *failure) ([]block, error) {
-	m, err := s.Outbox.Get(ctx, outbox.Position(g.Position))
+	m, err := s.Outbox.GetByPosition(ctx, outbox.Position(g.Position))
 	if err != nil {
 		return nil, err
 	}

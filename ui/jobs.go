@@ -25,7 +25,7 @@ func (v *visit) jobs(ctx context.Context, s *store) ([]block, error) {
 		spoken, _, _ := job.Explain(j.Schedule, j.Zone, v.now, 1)
 		return []cell{
 			pick(true, state(view.JobState(j)), "name", j.Name), link(j.Name, v.hrefIn(s.key, "job", "name", j.Name)), words(strings.TrimSpace(j.Schedule + ": " + spoken)), words(j.Zone), words(j.Topic),
-			at(j.NextRun), at(j.LastRunAt), state(string(j.LastRunStatus)), {Actions: jobActions(s, j, "")},
+			at(j.NextRunAt), at(j.LastRunAt), state(string(j.LastRunStatus)), {Actions: jobActions(s, j, "")},
 		}
 	})
 	t.selectable(s, offer("run-job enable-job disable-job remove-job")...)
@@ -90,7 +90,7 @@ func (v *visit) runs(s *store, name string) ([]job.Run, error) {
 func runStrip(runs []job.Run) *chart {
 	var all []bar
 	for _, r := range slices.Backward(runs[:min(len(runs), stripRuns)]) {
-		one := bar{N: 1, Title: string(r.Status) + ", " + r.Scheduled.UTC().Format("2006-01-02 15:04:05Z")} // 1: so that it can be seen
+		one := bar{N: 1, Title: string(r.Status) + ", " + r.ScheduledAt.UTC().Format("2006-01-02 15:04:05Z")} // 1: so that it can be seen
 		one.Class, one.Mark = look(string(r.Status))
 		if !r.EndedAt.IsZero() && !r.StartedAt.IsZero() {
 			took := r.EndedAt.Sub(r.StartedAt)
@@ -106,7 +106,7 @@ func runStrip(runs []job.Run) *chart {
 
 func (v *visit) runTable(s *store, runs []job.Run) *table {
 	return tableOf("It has not run yet.", []string{"State", "Scheduled", "Run", "Began", "Ended", "Attempts", "Last error"}, runs, func(r *job.Run) []cell {
-		return []cell{state(string(r.Status)), at(r.Scheduled), v.messageLink(s, r.ID), at(r.StartedAt), at(r.EndedAt), count(int64(r.Attempts)), words(firstLine(r.LastError))}
+		return []cell{state(string(r.Status)), at(r.ScheduledAt), v.messageLink(s, r.ID), at(r.StartedAt), at(r.EndedAt), count(int64(r.Attempts)), words(firstLine(r.LastError))}
 	})
 }
 

@@ -192,7 +192,7 @@ func (v *visit) waits(ctx context.Context, s *store, j *join.Info, g *graph) err
 	g.Width = 600
 	all, err := engine.Query(ctx, s.db(), op.ExplainWaits{Join: j.ID, Most: graphWaits})
 	for i := range all {
-		m, unread := s.Outbox.Get(ctx, outbox.Position(all[i].ID))
+		m, unread := s.Outbox.GetByPosition(ctx, outbox.Position(all[i].ID))
 		if errors.Is(unread, outbox.ErrNotFound) {
 			continue
 		} else if unread != nil {

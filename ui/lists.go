@@ -131,7 +131,7 @@ func (v *visit) listInbox(ctx context.Context, s *store) (pageOf[inbox.Info], er
 	}
 	rows := s.Inbox.List(ctx, opts)
 	if id != "" && opts.Source != "" {
-		rows = only(s.Inbox.Get(ctx, opts.Source, id))
+		rows = only(s.Inbox.Get(ctx, inbox.Key{Source: opts.Source, MessageID: id}))
 	}
 	match := func(m *inbox.Info) bool { return alike(status, m.Status) && alike(id, m.MessageID) }
 	p, err := sift(q.err, rows, match, func(m *inbox.Info) string { return cursor(m.Source, m.MessageID) })
@@ -163,7 +163,7 @@ func (v *visit) listTimers(ctx context.Context, s *store) (p pageOf[timer.Info],
 	case !id.IsZero():
 		rows = only(s.Timers.Get(ctx, id))
 	case q.Get("key") != "":
-		rows = only(s.Timers.Find(ctx, q.Get("key")))
+		rows = only(s.Timers.GetKey(ctx, q.Get("key")))
 	case !after.IsZero():
 		opts.After, err = s.Timers.Get(ctx, after)
 		rows = s.Timers.List(ctx, opts)

@@ -95,13 +95,13 @@ func (v *visit) messageLink(s *store, id outbox.MessageID) cell {
 // find returns a message by its id or position.
 func find(ctx context.Context, s *store, id string) (*outbox.Info, error) {
 	if position, err := strconv.ParseInt(id, 10, 64); err == nil {
-		return s.Outbox.Get(ctx, outbox.Position(position))
+		return s.Outbox.GetByPosition(ctx, outbox.Position(position))
 	}
 	mid, err := parsed(outbox.ParseMessageID, id)
 	if err != nil {
 		return nil, err
 	}
-	return s.Outbox.Find(ctx, mid)
+	return s.Outbox.Get(ctx, mid)
 }
 
 // message shows one message: where it is and why, what happened to it, and what it says.
@@ -165,7 +165,7 @@ func (v *visit) messageFacts(s *store, m *outbox.Info, wasTimer bool) []fact {
 	if m.RetryCount > 0 || m.Redrives > 0 {
 		retries = fmt.Sprintf("%s, redriven %s", plural(int64(m.RetryCount), "failed attempt"), plural(int64(m.Redrives), "time"))
 	}
-	run, tm := m.Headers[job.Header], map[bool]string{true: "it was one"}[wasTimer]
+	run, tm := m.Headers[job.HeaderJob], map[bool]string{true: "it was one"}[wasTimer]
 	correlation := words(m.CorrelationID)
 	if v.readsAll() {
 		correlation = link(m.CorrelationID, v.hrefIn(s.key, "messages", "correlation", m.CorrelationID))

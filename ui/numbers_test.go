@@ -44,13 +44,13 @@ func TestNumbersOfChanges(t *testing.T) {
 			refused("limit", url.Values{"kind": {"topic"}, "name": {"x"}, "concurrency": {text}, "rate": {"1"}, "period": {"1s"}})
 			refused("limit", url.Values{"kind": {"topic"}, "name": {"x"}, "concurrency": {"1"}, "rate": {text}, "period": {"1s"}})
 		}
-		if m, err := f.Outbox.Find(f.ctx(), f.failed); err != nil || m.Status != outbox.Failed {
+		if m, err := f.Outbox.Get(f.ctx(), f.failed); err != nil || m.Status != outbox.Failed {
 			t.Errorf("%v, %v", m.Status, err)
 		}
 		if status, _, _ := do(t, s, http.MethodPost, "do/discard", url.Values{"limit": {"all"}}, nil); status != http.StatusSeeOther {
 			t.Errorf("all: %d", status)
 		}
-		if m, err := f.Outbox.Find(f.ctx(), f.failed); err != nil || m.Status != outbox.Discarded {
+		if m, err := f.Outbox.Get(f.ctx(), f.failed); err != nil || m.Status != outbox.Discarded {
 			t.Errorf("%v, %v", m.Status, err)
 		}
 	})

@@ -147,7 +147,7 @@ func TestEveryRouteForEverybody(t *testing.T) {
 		}{
 			{"nobody", as(ui.Access{}, errors.New("no")), nil, http.StatusForbidden, false},
 			{"somebody without a name", as(ui.Access{Operator: true, Payloads: true}, nil), nil, http.StatusForbidden, false},
-			{"somebody who is not signed in", as(ui.Access{}, &ui.Unauthenticated{Challenge: "Basic"}), nil, http.StatusUnauthorized, false},
+			{"somebody who is not signed in", as(ui.Access{}, &ui.UnauthenticatedError{Challenge: "Basic"}), nil, http.StatusUnauthorized, false},
 			{"somebody for whom there is no time", as(ui.Access{}, context.DeadlineExceeded), nil, http.StatusServiceUnavailable, false},
 			{"another machine", here, func(r *http.Request) { r.RemoteAddr = "192.0.2.7:9" }, http.StatusForbidden, false},
 			{"another name", here, func(r *http.Request) { r.Host = "evil.example" }, http.StatusForbidden, false},

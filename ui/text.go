@@ -144,7 +144,7 @@ func (v *visit) private(topic, text string) string {
 func (v *visit) headers(topic string, headers map[string]string) map[string]string {
 	shown := view.Headers(headers)
 	for name, value := range shown {
-		if name != job.Header && name != "traceparent" && value != view.Masked {
+		if name != job.HeaderJob && name != "traceparent" && value != view.Masked {
 			shown[name] = v.private(topic, value)
 		}
 	}

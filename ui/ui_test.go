@@ -196,7 +196,7 @@ func TestAccess(t *testing.T) {
 			if status, body, _ := do(t, s, http.MethodPost, "do/retry", redrive, edit); status != http.StatusForbidden {
 				t.Errorf("%s: %d %s", what, status, body)
 			}
-			if m, err := f.Outbox.Find(f.ctx(), f.failed); err != nil || m.Status != outbox.Failed {
+			if m, err := f.Outbox.Get(f.ctx(), f.failed); err != nil || m.Status != outbox.Failed {
 				t.Fatalf("%s: %v, %v", what, m.Status, err)
 			}
 		}
@@ -217,7 +217,7 @@ func TestAccess(t *testing.T) {
 		if want := "../messages/" + f.failed.String() + "?did="; status != http.StatusSeeOther || !strings.HasPrefix(h.Get("Location"), want) || did(t, s, h) != "1 message redriven" {
 			t.Errorf("redrive: %d, to %s: %s", status, h.Get("Location"), did(t, s, h))
 		}
-		if m, err := f.Outbox.Find(f.ctx(), f.failed); err != nil || m.Status != outbox.Ready {
+		if m, err := f.Outbox.Get(f.ctx(), f.failed); err != nil || m.Status != outbox.Ready {
 			t.Errorf("%v, %v", m.Status, err)
 		}
 		entries, err := engine.Collect(audit.List(f.ctx(), f.Internal(access.Key{}).DB, audit.Options{Actor: "olga"}), 100)

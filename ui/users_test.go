@@ -57,7 +57,7 @@ func TestUsers(t *testing.T) {
 			r := httptest.NewRequest(http.MethodGet, "/", nil)
 			r.SetBasicAuth(c.name, c.password)
 			got, err := list.Authorize(r)
-			var unknown *ui.Unauthenticated
+			var unknown *ui.UnauthenticatedError
 			if got != c.want || (err == nil) != (c.want.Name != "") || err != nil && !errors.As(err, &unknown) {
 				t.Errorf("%s with %q: %+v, %v", c.name, c.password, got, err)
 			}

@@ -41,9 +41,9 @@ func (d *drained) observer(store string) pawl.Observer {
 			}
 			at := spot{store, m.Position}
 			switch attempts[i].Outcome {
-			case "retried", "snoozed", "released", "lost":
+			case pawl.OutcomeRetried, pawl.OutcomeSnoozed, pawl.OutcomeReleased, pawl.OutcomeLost:
 				d.waiting[at] = struct{}{}
-			case "failed":
+			case pawl.OutcomeFailed:
 				d.failed++
 				delete(d.waiting, at)
 			default:

@@ -152,7 +152,7 @@ func (c *selection) apply(ctx context.Context, a *app, g *options, done string, 
 		f.IDs, err = c.inState(ctx, o.Outbox, wanted)
 	}
 	if c.DryRun {
-		done, act = "would be "+done, count
+		done, act = "would have "+done, count
 	}
 	var b acts.Bulk
 	if err == nil {

@@ -93,7 +93,7 @@ var ofOneStore = []struct {
 	{[]string{"ls", "--counts"}, "ready"},
 	{[]string{"show", "1", "--payload"}, "for b"},
 	{[]string{"retry", "--all"}, "retried 0 messages"},
-	{[]string{"discard", "--all", "--dry-run"}, "would be discarded 0 messages"},
+	{[]string{"discard", "--all", "--dry-run"}, "would have discarded 0 messages"},
 	{[]string{"reschedule", "1", "--in", "1h"}, "rescheduled 1 message"},
 	{[]string{"cancel", "1"}, "cancelled 1 message"},
 	{[]string{"explain", "1"}, "discarded"},
@@ -204,7 +204,7 @@ func TestFleetOptions(t *testing.T) {
 		{map[string]string{"PAWL_FLEET": fleet, "PAWL_STORE": "b"}, []string{"fleet", "ls"}, exitOK, "broken"},
 		{map[string]string{"PAWL_FLEET": "table:" + db, "PAWL_FLEET_QUERY": "SELECT 'k', '" + db + "'"}, []string{"show", "1", "--store", "k"}, exitOK, "for a"},
 		{map[string]string{"PAWL_DB": db, "PAWL_FLEET_QUERY": "SELECT 1"}, []string{"show", "1"}, exitOK, "for a"},
-		{map[string]string{"PAWL_DB": db, "PAWL_RETRY_ALL": "true", "PAWL_RETRY_DRY_RUN": "true"}, []string{"retry"}, exitOK, "would be retried 0 messages"},
+		{map[string]string{"PAWL_DB": db, "PAWL_RETRY_ALL": "true", "PAWL_RETRY_DRY_RUN": "true"}, []string{"retry"}, exitOK, "would have retried 0 messages"},
 		{map[string]string{"PAWL_DB": db, "PAWL_AUDIT_LIMIT": "0"}, []string{"audit"}, exitUsage, "--limit"},
 	} {
 		t.Run(strings.Join(c.args, " "), func(t *testing.T) {

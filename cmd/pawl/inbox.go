@@ -149,7 +149,7 @@ func (c *inboxShowCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	m, err := s.pawl().Inbox.Get(ctx, c.Source, c.ID)
+	m, err := s.pawl().Inbox.Get(ctx, inbox.Key{Source: c.Source, MessageID: c.ID})
 	if err := s.close(forgotten(err)); err != nil {
 		return err
 	}
@@ -247,7 +247,7 @@ func revive(ctx context.Context, box *inbox.Inbox, k inbox.Key) (done bool, now 
 	if done, err = box.Revive(ctx, k); err != nil || done {
 		return done, inbox.Seen, err
 	}
-	m, err := box.Get(ctx, k.Source, k.MessageID)
+	m, err := box.Get(ctx, k)
 	if err != nil {
 		return false, "", err
 	}

@@ -79,8 +79,8 @@ func (a *app) printState(i *job.Info, asJSON bool) error {
 		return a.printJSON(view.OfJob(i))
 	}
 	text := view.JobState(i)
-	if !i.NextRun.IsZero() {
-		text += ", next run " + stamp(i.NextRun)
+	if !i.NextRunAt.IsZero() {
+		text += ", next run " + stamp(i.NextRunAt)
 	}
 	_, err := fmt.Fprintln(a.stdout, terminal.Clean(fmt.Sprintf("%s  %s", i.Name, text)))
 	return err

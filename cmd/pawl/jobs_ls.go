@@ -42,7 +42,7 @@ func jobListing() *listing[job.Info] {
 			{head: "SCHEDULE", cell: func(i *job.Info) string { return i.Schedule }},
 			{head: "ZONE", cell: func(i *job.Info) string { return i.Zone }},
 			{head: "TOPIC", cell: func(i *job.Info) string { return i.Topic }},
-			{head: "NEXT RUN", cell: func(i *job.Info) string { return stampKnown(i.NextRun) }},
+			{head: "NEXT RUN", cell: func(i *job.Info) string { return stampKnown(i.NextRunAt) }},
 			{head: "LAST RUN", cell: func(i *job.Info) string { return stampKnown(i.LastRunAt) }},
 			{head: "STATUS", cell: func(i *job.Info) string { return string(i.LastRunStatus) }},
 			{head: "ERROR", cell: func(i *job.Info) string { return i.LastError }},

@@ -76,7 +76,7 @@ func runListing() *listing[job.Run] {
 		none: "no runs",
 		columns: []column[job.Run]{
 			{head: "RUN", cell: func(r *job.Run) string { return r.ID.String() }},
-			{head: "SCHEDULED", cell: func(r *job.Run) string { return stamp(r.Scheduled) }},
+			{head: "SCHEDULED", cell: func(r *job.Run) string { return stamp(r.ScheduledAt) }},
 			{head: "STATUS", cell: func(r *job.Run) string { return string(r.Status) }},
 			{head: "STARTED", cell: func(r *job.Run) string { return stampKnown(r.StartedAt) }},
 			{head: "ENDED", cell: func(r *job.Run) string { return stampKnown(r.EndedAt) }},

@@ -39,7 +39,7 @@ func TestJobsPutAndList(t *testing.T) {
 	d.must("ignored", "jobs", "put", "c", "--schedule", "@daily", "--topic", "u", "--misfire", "none", "--json")
 	b := d.jobOf("b's\x1b[2J")
 	if b.Misfire != "all" || b.MisfireLimit != 3 || b.Overlap != "skip" || b.SpreadSeconds != 90 || b.Queue != "q" || b.Priority != 7 ||
-		b.Headers["a"] != "b;c" || b.PayloadBytes != len("from stdin") || b.Zone != "UTC" || b.NextRun.IsZero() || !b.LastRunID.IsZero() || b.LastRunStatus != "" {
+		b.Headers["a"] != "b;c" || b.PayloadBytes != len("from stdin") || b.Zone != "UTC" || b.NextRunAt.IsZero() || !b.LastRunID.IsZero() || b.LastRunStatus != "" {
 		t.Errorf("%+v", b)
 	}
 	if c := d.jobOf("c"); c.Misfire != "none" || c.Overlap != "allow" || c.PayloadBytes != 0 || c.Topic != "u" || c.State != "enabled" {
@@ -143,7 +143,7 @@ func TestJobsEnableDisableRemove(t *testing.T) {
 	if r.code != exitFailure || r.stdout != "a  disabled\nb  disabled\n" || r.stderr != `pawl: job not found: "n\x1bone"`+"\n" {
 		t.Errorf("disable: %+v", r)
 	}
-	if j := d.jobOf("a"); j.State != "disabled" || !j.NextRun.IsZero() {
+	if j := d.jobOf("a"); j.State != "disabled" || !j.NextRunAt.IsZero() {
 		t.Errorf("disabled: %+v", j)
 	}
 	if out := d.must("", "jobs", "put", "a", "--schedule", "@hourly", "--topic", "t"); out != "a  disabled\n" {
@@ -151,7 +151,7 @@ func TestJobsEnableDisableRemove(t *testing.T) {
 	}
 	var v view.Job
 	decode(t, d.must("", "jobs", "enable", "a", "--json"), &v)
-	if v.State != "enabled" || v.NextRun.IsZero() || v.NextRun.Before(time.Now().Add(-time.Minute)) {
+	if v.State != "enabled" || v.NextRunAt.IsZero() || v.NextRunAt.Before(time.Now().Add(-time.Minute)) {
 		t.Errorf("enabled: %+v", v)
 	}
 	if out := d.must("", "jobs", "rm", "a"); out != "a  removed\n" {

@@ -196,7 +196,7 @@ func TestJoinsRetry(t *testing.T) {
 			t.Errorf("explained:\n%s", out)
 		}
 		want := "retried 2 messages\n2 steps of joins that have failed and stay failed -> pawl joins ls --status failed, then pawl joins retry ID\n"
-		if out := d.must("", "retry", "--all", "--dry-run"); out != "would be "+want {
+		if out := d.must("", "retry", "--all", "--dry-run"); out != "would have "+want {
 			t.Errorf("a dry run: %q", out)
 		}
 		if out := d.must("", "retry", "--all", "--limit", "1", "--json"); !strings.Contains(out, `"steps_of_failed_joins":1`) && !strings.Contains(out, `"steps_of_failed_joins": 1`) {

@@ -74,11 +74,11 @@ func TestMendByFilter(t *testing.T) {
 				command, done = "discard", "discarded"
 			}
 			line := append([]string{command, "--dry-run"}, c.args...)
-			if out, want := d.must("", line...), fmt.Sprintf("would be %s %s\n", done, engine.Several(c.want, "message")); out != want {
+			if out, want := d.must("", line...), fmt.Sprintf("would have %s %s\n", done, engine.Several(c.want, "message")); out != want {
 				t.Errorf("%q: %q, want %q", line, out, want)
 			}
 		}
-		if out := d.must("", "retry", "--all", "--dry-run", "--json"); out != `{"would_be_retried":4}`+"\n" {
+		if out := d.must("", "retry", "--all", "--dry-run", "--json"); out != `{"would_have_retried":4}`+"\n" {
 			t.Errorf("%q", out)
 		}
 		if r := d.run("", "audit"); r != (result{stderr: "nothing was done\n"}) || !slices.Equal(d.messages("failed"), []string{"100% busy", "busy_1", "late", "refused"}) {
@@ -136,7 +136,7 @@ func TestRetryOfRetrying(t *testing.T) {
 		}
 		d.refused("discard", ids[0])
 		d.refused("retry", ids[0], ids[2])
-		if out := d.must("", "retry", ids[0], "--dry-run") + d.must("", "retry", "--all", "--dry-run") + d.must("", "discard", "--all", "--dry-run"); out != "would be retried 1 message\nwould be retried 2 messages\nwould be discarded 0 messages\n" {
+		if out := d.must("", "retry", ids[0], "--dry-run") + d.must("", "retry", "--all", "--dry-run") + d.must("", "discard", "--all", "--dry-run"); out != "would have retried 1 message\nwould have retried 2 messages\nwould have discarded 0 messages\n" {
 			t.Error(out)
 		}
 		if out := d.must("", "retry", ids[0]) + d.must("", "retry", "--all"); out != "retried 1 message\nretried 1 message\n" || !slices.Equal(d.messages("ready"), []string{"a", "b"}) {
@@ -288,7 +288,7 @@ func TestUndiscard(t *testing.T) {
 			said string
 		}{
 			{[]string{"undiscard", ids[0]}, "undiscarded 1 message\n"},
-			{[]string{"undiscard", "--all", "--act", act.ID.String(), "--dry-run"}, "would be undiscarded 1 message\n"},
+			{[]string{"undiscard", "--all", "--act", act.ID.String(), "--dry-run"}, "would have undiscarded 1 message\n"},
 			{[]string{"undiscard", "--all", "--act", act.ID.String()}, "undiscarded 1 message\n"},
 			{[]string{"undiscard", "--all", "--topic", "t"}, "undiscarded 0 messages\n"},
 			{[]string{"undiscard", "--all", "--json"}, `{"undiscarded":1}` + "\n"},

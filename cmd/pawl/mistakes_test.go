@@ -51,6 +51,7 @@ func TestBadInputStoresNothing(t *testing.T) {
 }
 
 // D-450: a command that is not right says why; an empty option or a number that is none does not mean all.
+// D-714: work names the options that say what it serves.
 func TestBadCommands(t *testing.T) {
 	onEngines(t, func(t *testing.T, d *database) {
 		d.must("x", "enqueue", "--topic", "t", "--key", "6ba7b814-9dad-11d1-80b4-00c04fd430c8")
@@ -60,7 +61,11 @@ func TestBadCommands(t *testing.T) {
 			want string
 		}{
 			{[]string{"frobnicate"}, exitUsage, "frobnicate"},
-			{[]string{"work", "--topic", "t"}, exitUsage, "--exec"},
+			{[]string{"work"}, exitUsage, "want --on TOPIC=COMMAND, or --topic TOPIC with --exec COMMAND or --webhook URL"},
+			{[]string{"work", "--topic", "t"}, exitUsage, "want --on TOPIC=COMMAND, or --topic"},
+			{[]string{"work", "--exec", "cat"}, exitUsage, "want --on TOPIC=COMMAND, or --topic"},
+			{[]string{"work", "--on", "t=cat", "--topic", "t"}, exitUsage, "can't be used together"},
+			{[]string{"work", "--on", "t=cat", "--webhook", "https://x.example"}, exitUsage, "can't be used together"},
 			{[]string{"work", "--topic", "", "--exec", "cat"}, exitUsage, "topic: empty"},
 			{[]string{"work", "--topic", "t", "--exec", "cat", "--lease", "1ms"}, exitUsage, "--lease"},
 			{[]string{"work", "--topic", "t", "--topic", "t", "--exec", "cat", "--drain"}, exitUsage, `"t" twice`},

@@ -41,7 +41,7 @@ func (c *retopicCmd) Run(ctx context.Context, a *app, g *options) error {
 	done, err := s.pawl().Outbox.Operator(access.Key{}).Retopic(ctx, acts.Retopic{From: c.From, Topic: c.Topic, Queue: string(c.Queue), DryRun: c.DryRun})
 	word := "moved"
 	if c.DryRun {
-		word = "would be moved"
+		word = "would have moved"
 	}
 	if err := s.close(err); err != nil {
 		if done.Moved > 0 {

@@ -7,7 +7,7 @@ func TestRetopic(t *testing.T) {
 	onOne(t, func(t *testing.T, d *database) {
 		d.must("", "migrate")
 		d.must(`{"topic":"old.a","payload":1}`+"\n"+`{"topic":"old.b","payload":2}`, "enqueue")
-		if out := d.must("", "retopic", "old.*", "new.*", "--dry-run"); out != "would be moved 2 messages\n" {
+		if out := d.must("", "retopic", "old.*", "new.*", "--dry-run"); out != "would have moved 2 messages\n" {
 			t.Errorf("%q", out)
 		}
 		if out := d.must("", "retopic", "old.*", "new.*", "--queue", "q", "--json"); out != `{"moved":2,"kept":0,"running":0}`+"\n" {

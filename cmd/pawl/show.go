@@ -59,9 +59,9 @@ func lookUp(ctx context.Context, o *outbox.Outbox, id string) (*outbox.Info, err
 	var i *outbox.Info
 	var err error
 	if position, failure := strconv.ParseInt(id, 10, 64); failure == nil {
-		i, err = o.Get(ctx, outbox.Position(position))
+		i, err = o.GetByPosition(ctx, outbox.Position(position))
 	} else if mid, failure := outbox.ParseMessageID(id); failure == nil {
-		i, err = o.Find(ctx, mid)
+		i, err = o.Get(ctx, mid)
 	} else {
 		return nil, usage("%q is neither a UUID nor a position", id)
 	}

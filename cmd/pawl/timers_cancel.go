@@ -136,7 +136,7 @@ func (n timerName) cancel(ctx context.Context, timers *timer.Timers) (done bool,
 			return done, nil, err
 		}
 		if n.key != "" {
-			now, err = timers.Find(ctx, n.key)
+			now, err = timers.GetKey(ctx, n.key)
 		} else {
 			now, err = timers.Get(ctx, n.id)
 		}

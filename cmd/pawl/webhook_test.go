@@ -102,7 +102,7 @@ func TestWorkWebhookMistakes(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, "--exec=COMMAND or --on=TOPIC=COMMAND or --webhook=URL"},
+		{nil, "--topic TOPIC with --exec COMMAND or --webhook URL"},
 		{[]string{"--exec", "cat", "--webhook", "https://example.com"}, "can't be used together"},
 		{[]string{"--exec", "cat", "--allow-private"}, "go with --webhook"},
 		{[]string{"--webhook", "example.com/canary"}, "--webhook: invalid argument: Endpoint.URL"},

@@ -22,9 +22,9 @@ import (
 
 // workCmd is "pawl work".
 type workCmd struct {
-	Topic []string `short:"t" required:"" xor:"topics" sep:"none" placeholder:"TOPIC" help:"Topic to serve, may be repeated. One that ends in * is a pattern."`
-	Exec  string   `short:"e" required:"" xor:"handler" placeholder:"COMMAND" help:"Command to run for every message, by sh -c."`
-	On    []string `required:"" xor:"topics,handler" sep:"none" placeholder:"TOPIC=COMMAND" help:"Topic with a command of its own, in place of --topic and --exec; may be repeated."`
+	Topic []string `short:"t" xor:"topics" sep:"none" placeholder:"TOPIC" help:"Topic to serve, may be repeated. One that ends in * is a pattern."`
+	Exec  string   `short:"e" xor:"handler" placeholder:"COMMAND" help:"Command to run for every message, by sh -c."`
+	On    []string `xor:"topics,handler" sep:"none" placeholder:"TOPIC=COMMAND" help:"Topic with a command of its own, in place of --topic and --exec; may be repeated."`
 
 	webhookFlags
 
@@ -46,7 +46,9 @@ type workCmd struct {
 
 // Help is printed by --help.
 func (*workCmd) Help() string {
-	return `The command gets the payload on standard input and the fields of the message
+	return `Serves each --on TOPIC=COMMAND, or every --topic with one --exec or --webhook.
+
+The command gets the payload on standard input and the fields of the message
 in the environment: PAWL_MESSAGE_ID, PAWL_TOPIC, PAWL_CORRELATION_ID,
 PAWL_ATTEMPT (1 for the first), PAWL_HEADERS (JSON), PAWL_QUEUE, PAWL_PRIORITY,
 PAWL_CREATED_AT, PAWL_DUE, PAWL_WORK_ITEM_ID and, with --fleet, PAWL_STORE.

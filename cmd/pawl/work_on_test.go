@@ -67,7 +67,7 @@ func TestWorkOnMistakes(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, "--on=TOPIC=COMMAND"},
+		{nil, "want --on TOPIC=COMMAND"},
 		{[]string{"--on", "a=cat", "--on", "canary"}, "--on: number 2 has no =: want TOPIC=COMMAND"},
 		{[]string{"--on", "=canary"}, "topic: empty"},
 		{[]string{"--on", "a= "}, `--on: "a" has no command`},

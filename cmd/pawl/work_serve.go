@@ -22,6 +22,9 @@ type served struct {
 
 // served returns what the options serve: --topic and --exec are a short form of --on.
 func (c *workCmd) served() (all []served, err error) {
+	if len(c.On) == 0 && (len(c.Topic) == 0 || c.Exec == "" && c.Webhook == "") {
+		return nil, usage("want --on TOPIC=COMMAND, or --topic TOPIC with --exec COMMAND or --webhook URL")
+	}
 	for i, text := range c.On {
 		topic, command, ok := strings.Cut(text, "=")
 		if !ok {
@@ -79,7 +82,7 @@ func (c *workCmd) serving(on pawl.Handlers, all []served, sink func(webhook.Opti
 	policy := webhook.Retry()
 	policy.MaxAttempts = c.MaxAttempts
 	for _, s := range all {
-		hook.Handle(s.topic, outbox.HandlerOptions{Retry: (*outbox.RetryPolicy)(&policy)})
+		hook.Handle(s.topic, outbox.HandlerOptions{Retry: policy})
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 
 // webhookFlags are the options of "pawl work" with --webhook.
 type webhookFlags struct {
-	Webhook       string `required:"" xor:"handler" placeholder:"URL" help:"Send every message to an endpoint instead, by POST."`
+	Webhook       string `xor:"handler" placeholder:"URL" help:"Send every message to an endpoint instead, by POST."`
 	SecretEnv     string `name:"secret-env" placeholder:"NAME" help:"Environment variable with the secrets to sign webhooks with, whsec_… or whsk_…, blanks between. Default: no signature."`
 	WebhookFormat string `name:"webhook-format" enum:"standard,cloudevents,cloudevents-binary" default:"standard" placeholder:"FORMAT" help:"How webhooks are sent: standard, cloudevents or cloudevents-binary. Default: ${default}."`
 	AllowPrivate  bool   `name:"allow-private" help:"Send webhooks to addresses that are not public, too."`

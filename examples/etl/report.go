@@ -68,7 +68,7 @@ func (e *etl) alert(ctx context.Context, d *pawl.Delivery[Run]) error {
 		if s.Status != join.Failed {
 			continue
 		}
-		m, err := e.pawl.Outbox.Find(ctx, s.MessageID)
+		m, err := e.pawl.Outbox.Get(ctx, s.MessageID)
 		if err != nil {
 			return err
 		}

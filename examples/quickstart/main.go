@@ -18,23 +18,26 @@ func main() {
 	ctx := context.Background()
 	db, err := sqlite.Open("shop.db") // or postgres.Open("postgres://localhost/shop")
 	check(err)
-	p, err := pawl.New(db, pawl.Options{StopWhenEmpty: true}) // a service leaves it out: Run ends with ctx
+	p, err := pawl.New(db, pawl.Options{StopWhenEmpty: true}) // a service leaves this out
 	check(err)
-	check(p.Migrate(ctx))
+	check(p.Migrate(ctx)) // pawl's tables
 	OrderPlaced.Handle(p, func(_ context.Context, d *pawl.Delivery[Order]) error {
 		fmt.Println("mail about order", d.Body.Number)
 		return nil // after an error it is tried again
 	})
 
-	tx, err := sqlite.SQL(db).BeginTx(ctx, nil)
+	pool := sqlite.SQL(db) // or postgres.Pool(db), a pool of pgx
+	_, err = pool.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS orders (number INTEGER)")
 	check(err)
-	_, err = tx.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS orders AS SELECT 7 AS number")
+	tx, err := pool.BeginTx(ctx, nil)
 	check(err)
-	_, err = OrderPlaced.EnqueueTx(ctx, p, tx, Order{Number: 7}) // exists if your rows do
+	_, err = tx.ExecContext(ctx, "INSERT INTO orders VALUES (7)")
 	check(err)
-	check(tx.Commit())
+	_, err = OrderPlaced.EnqueueTx(ctx, p, tx, Order{Number: 7})
+	check(err)
+	check(tx.Commit()) // the order and its message, or neither
 
-	check(p.Run(ctx))
+	check(p.Run(ctx)) // until nothing waits; in a service until ctx ends
 }
 
 func check(err error) {

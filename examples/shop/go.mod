@@ -6,6 +6,7 @@ require (
 	github.com/bravellian/pawl v0.0.0
 	github.com/bravellian/pawl/metrics v0.0.0
 	github.com/bravellian/pawl/sink/webhook v0.0.0
+	github.com/bravellian/pawl/ui v0.0.0
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/prometheus/client_golang v1.25.0
 	golang.org/x/sync v0.23.0
@@ -27,6 +28,7 @@ require (
 	github.com/prometheus/common v0.72.0 // indirect
 	github.com/prometheus/procfs v0.22.0 // indirect
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
+	golang.org/x/crypto v0.55.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/text v0.42.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect

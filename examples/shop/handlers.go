@@ -55,7 +55,7 @@ func (s *shop) prepare(ctx context.Context) error {
 	Ready.Handle(s.pawl, s.ship)
 	Report.Handle(s.pawl, s.report)
 	if s.partner == "" {
-		Shipped.Handle(s.pawl, s.says("nobody to tell of"))
+		Shipped.Handle(s.pawl, s.says("no partner for"))
 		return nil
 	}
 	sink, err := webhook.New(s.pawl, webhook.Options{Endpoint: &webhook.Endpoint{URL: s.partner, Secrets: strings.Fields(os.Getenv("SHOP_SECRET"))}, AllowPrivate: s.private})

@@ -1,5 +1,5 @@
-// Command shop is a service as people run them: orders over HTTP, what follows from them in the
-// background, and all of it in one database, SQLite or PostgreSQL.
+// Command shop is a whole service: orders over HTTP, the work that follows in the background, and both in one
+// database, SQLite or PostgreSQL.
 //
 //	go run ./examples/shop
 //	go run ./examples/shop -db postgres://localhost/shop -partner https://partner.example/hook
@@ -28,14 +28,15 @@ import (
 	"github.com/bravellian/pawl/metrics"
 	"github.com/bravellian/pawl/postgres"
 	"github.com/bravellian/pawl/sqlite"
+	"github.com/bravellian/pawl/ui"
 )
 
 func main() {
 	listen := flag.String("listen", "127.0.0.1:8080", "the `address` to serve at")
 	at := flag.String("db", "shop.db", "a SQLite `file`, or the URL of a PostgreSQL database")
-	partner := flag.String("partner", "", "the `URL` that is told what is shipped; SHOP_SECRET signs it")
+	partner := flag.String("partner", "", "the `URL` that gets a webhook for each shipped order, signed with SHOP_SECRET")
 	private := flag.Bool("allow-private", false, "the partner may be at an address that is not public")
-	expire := flag.Duration("expire", 30*time.Minute, "after so `long` an order that is not paid is cancelled")
+	expire := flag.Duration("expire", 30*time.Minute, "how `long` an order may stay unpaid before it is cancelled")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -78,7 +79,7 @@ func (s *shop) run(ctx context.Context, at, listen string) error {
 	}
 	server := &http.Server{Addr: listen, Handler: routes, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second}
 	all, ctx := errgroup.WithContext(ctx)
-	all.Go(func() error { return s.pawl.Run(ctx) }) // when ctx ends, what is under way comes to its end
+	all.Go(func() error { return s.pawl.Run(ctx) }) // when ctx ends, it waits for running handlers
 	all.Go(func() error { return s.pawl.Leases.Elect(ctx, "shop/stock", lease.Options{}, s.countStock) })
 	all.Go(func() error {
 		<-ctx.Done()
@@ -95,7 +96,7 @@ func (s *shop) run(ctx context.Context, at, listen string) error {
 	return all.Wait()
 }
 
-// routes are the shop's, what a supervisor asks, and what Prometheus fetches.
+// routes are the shop's, the probes, the metrics, and the dashboard, for this machine alone.
 func (s *shop) routes() (http.Handler, error) {
 	m, err := metrics.New(s.pawl, metrics.Options{})
 	if err != nil {
@@ -113,5 +114,6 @@ func (s *shop) routes() (http.Handler, error) {
 	mux.Handle("GET /livez", probes)
 	mux.Handle("GET /readyz", probes)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	mux.Handle("/pawl/", http.StripPrefix("/pawl", ui.Handler(ui.Of(s.pawl), ui.Options{})))
 	return mux, nil
 }

@@ -81,17 +81,11 @@ func ReadAll(ctx context.Context, db DB, calls ...*Call) error {
 	return nil
 }
 
-// Database is what programs call of a DB; pawl.DB says the same to them.
+// Database is what programs call of a DB, as pawl.DB. Any number of processes may call Migrate concurrently (D-100).
+// CheckSchema returns [ErrSchemaChanged] and [ErrSchemaDistributed], too. Waiters are closed before Close.
 type Database interface {
-	// Migrate brings the schema up to date. It is idempotent and safe when any number of
-	// processes call it concurrently (D-100).
 	Migrate(ctx context.Context) error
-
-	// CheckSchema compares the schema with what this build needs: nil, [ErrSchemaMissing],
-	// [ErrSchemaOld], [ErrSchemaNew], [ErrSchemaChanged] or [ErrSchemaDistributed].
 	CheckSchema(ctx context.Context) error
-
-	// Close releases what Open opened. Waiters must be closed first.
 	Close() error
 }
 

@@ -24,6 +24,14 @@ type OpenOptions struct {
 	Logger *slog.Logger
 }
 
+// Opened returns what an engine opened; with an error no DB, rather than one that holds a nil pointer.
+func Opened[T DB](db T, err error) (DB, error) {
+	if err != nil {
+		return nil, err
+	}
+	return db, nil
+}
+
 // Gate limits the connections of several databases together. It is safe for concurrent use.
 type Gate interface {
 	// Enter waits until one more connection is allowed, or ctx ends.

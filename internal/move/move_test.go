@@ -258,7 +258,7 @@ func (s *store) goOn(t *testing.T, new dbtest.Database) {
 	}
 	first, err := p.Outbox.Enqueue(ctx, outbox.Message{Topic: "one", UniqueKey: "u", Unique: &outbox.UniqueOptions{Period: time.Hour}})
 	must(t, err)
-	found, err := p.Outbox.Find(ctx, first)
+	found, err := p.Outbox.Get(ctx, first)
 	must(t, err)
 	after, err := p.Outbox.Count(ctx)
 	must(t, err)
@@ -275,7 +275,7 @@ func (s *store) goOn(t *testing.T, new dbtest.Database) {
 	}
 	id, err := p.Outbox.Enqueue(ctx, outbox.Message{Topic: "line", OrderingKey: "k", Payload: []byte("3")})
 	must(t, err)
-	info, err := p.Outbox.Find(ctx, id)
+	info, err := p.Outbox.Get(ctx, id)
 	must(t, err)
 	if int64(info.Position) <= highest {
 		t.Errorf("position %d of a new message with a key, after %d", info.Position, highest)
@@ -301,7 +301,7 @@ func (s *store) goOn(t *testing.T, new dbtest.Database) {
 	}
 	j, err := p.Jobs.Get(ctx, "nightly")
 	must(t, err)
-	if j.NextRun.IsZero() {
+	if j.NextRunAt.IsZero() {
 		t.Error("the job has no next time")
 	}
 	// What was claimed is not handed out while the lease lasts.
@@ -401,7 +401,7 @@ func TestPositionsGoOn(t *testing.T) {
 		for _, m := range []outbox.Message{{Topic: "x"}, {Topic: "x", OrderingKey: "k"}} {
 			id, err := p.Outbox.Enqueue(ctx, m)
 			must(t, err)
-			info, err := p.Outbox.Find(ctx, id)
+			info, err := p.Outbox.Get(ctx, id)
 			must(t, err)
 			above := before.Low
 			if int64(info.Position) >= 1<<47 {

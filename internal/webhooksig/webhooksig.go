@@ -67,7 +67,7 @@ func ParseSigning(text string) (Key, error) {
 	if encoded, ok := strings.CutPrefix(text, prefixSecret); ok {
 		return parseSecret(encoded)
 	}
-	return Key{}, errors.New("begins with neither whsec_ nor whsk_")
+	return Key{}, errors.New("empty, or begins with neither whsec_ nor whsk_")
 }
 
 // ParseVerifying reads a key to verify with: whsec_ or whpk_. Errors hold no part of it.
@@ -82,7 +82,7 @@ func ParseVerifying(text string) (Key, error) {
 	if encoded, ok := strings.CutPrefix(text, prefixSecret); ok {
 		return parseSecret(encoded)
 	}
-	return Key{}, errors.New("begins with neither whsec_ nor whpk_")
+	return Key{}, errors.New("empty, or begins with neither whsec_ nor whpk_")
 }
 
 func parseSecret(encoded string) (Key, error) {

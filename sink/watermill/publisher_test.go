@@ -19,7 +19,7 @@ import (
 
 func wantStatus(t testing.TB, p *pawl.Pawl, id outbox.MessageID, status outbox.Status, failures int) {
 	t.Helper()
-	info, err := p.Outbox.Find(t.Context(), id)
+	info, err := p.Outbox.Get(t.Context(), id)
 	must(t, err)
 	if info.Status != status || info.RetryCount != failures {
 		t.Errorf("%s is %s after %d failed attempts, want %s after %d", id, info.Status, info.RetryCount, status, failures)

@@ -44,7 +44,7 @@ func withMessage(t *testing.T, e dbtest.Engine, opts pawl.Options) *subscribed {
 func (s *subscribed) becomes(t testing.TB, status outbox.Status) {
 	t.Helper()
 	dbtest.Until(t, "the message is "+string(status), func() bool {
-		info, err := s.Outbox.Find(t.Context(), s.id)
+		info, err := s.Outbox.Get(t.Context(), s.id)
 		must(t, err)
 		return info.Status == status
 	})

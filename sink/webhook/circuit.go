@@ -16,12 +16,12 @@ import (
 	"github.com/bravellian/pawl/timer"
 )
 
-// PauseTopic is what the topic of the message that pauses a topic begins with; the rest is the
-// topic to pause. The message is that of a timer, with the key TimerKey followed by the topic.
-const PauseTopic = "pawl.webhook.pause/"
+// pauseTopic is what the topic of the message that pauses a topic begins with; the rest is the
+// topic to pause. The message is that of a timer, with the key timerKey followed by the topic.
+const pauseTopic = "pawl.webhook.pause/"
 
-// TimerKey is what the key of the timer begins with that pauses a topic.
-const TimerKey = "webhook/"
+// timerKey is what the key of the timer begins with that pauses a topic.
+const timerKey = "webhook/"
 
 // actor is who pauses topics, in the audit trail.
 const actor = "webhook sink"
@@ -120,7 +120,7 @@ func (c *circuits) failed(ctx context.Context, m *outbox.Message, cause error) {
 
 // schedule makes the timer of a topic unless there is one.
 func (c *circuits) schedule(ctx context.Context, in place, m *outbox.Message, one *circuit) error {
-	_, err := in.Timers.Find(ctx, TimerKey+m.Topic)
+	_, err := in.Timers.GetKey(ctx, timerKey+m.Topic)
 	if !errors.Is(err, timer.ErrNotFound) {
 		return err
 	}
@@ -129,7 +129,7 @@ func (c *circuits) schedule(ctx context.Context, in place, m *outbox.Message, on
 		return err
 	}
 	due := one.failing.Add(c.sink.opts.PauseAfter)
-	_, err = in.Timers.Schedule(ctx, timer.Timer{Key: TimerKey + m.Topic, Topic: PauseTopic + m.Topic, Due: due, Payload: payload, Queue: m.Queue})
+	_, err = in.Timers.Schedule(ctx, timer.Timer{Key: timerKey + m.Topic, Topic: pauseTopic + m.Topic, Due: due, Payload: payload, Queue: m.Queue})
 	if err == nil {
 		c.sink.log.InfoContext(ctx, "a webhook fails, its topic is paused unless one succeeds", "topic", m.Topic, "due", due)
 	}
@@ -160,14 +160,14 @@ func (c *circuits) succeeded(ctx context.Context, m *outbox.Message) {
 
 // cancel cancels the timer of a topic. It reads first: mostly there is none.
 func (c *circuits) cancel(ctx context.Context, in place, topic string, one *circuit) error {
-	switch _, err := in.Timers.Find(ctx, TimerKey+topic); {
+	switch _, err := in.Timers.GetKey(ctx, timerKey+topic); {
 	case errors.Is(err, timer.ErrNotFound):
 		return nil
 	case err != nil:
 		return err
 	}
 	one.canceled = c.sink.now()
-	_, err := in.Timers.CancelKey(audit.Own(ctx), TimerKey+topic)
+	_, err := in.Timers.CancelKey(audit.Own(ctx), timerKey+topic)
 	return err
 }
 
@@ -187,7 +187,7 @@ func (c *circuits) fire(ctx context.Context, m *outbox.Message) error {
 	if c.sink.opts.PauseAfter < 0 {
 		return nil // the timer is of a time when topics were paused
 	}
-	topic := m.Topic[len(PauseTopic):]
+	topic := m.Topic[len(pauseTopic):]
 	var first pause
 	if err := json.Unmarshal(m.Payload, &first); err != nil {
 		return errors.New("no message of a webhook's timer")

@@ -19,7 +19,7 @@ import (
 // pending reports whether the timer of a topic waits.
 func (p *process) pending(topic string) bool {
 	p.t.Helper()
-	_, err := p.Timers.Find(p.t.Context(), TimerKey+topic)
+	_, err := p.Timers.GetKey(p.t.Context(), timerKey+topic)
 	if err != nil && !errors.Is(err, timer.ErrNotFound) {
 		p.t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func (p *process) settle(topic string) {
 	ended := make(chan error, 1)
 	go func() { ended <- p.Pawl.Run(ctx) }()
 	dbtest.Until(p.t, "the message of the timer is handled", func() bool {
-		done, err := engine.Collect(p.Outbox.List(p.t.Context(), outbox.ListOptions{Topic: PauseTopic + topic, Status: outbox.Done}), 100)
+		done, err := engine.Collect(p.Outbox.List(p.t.Context(), outbox.ListOptions{Topic: pauseTopic + topic, Status: outbox.Done}), 100)
 		must(p.t, err)
 		return len(done) > 0
 	})
@@ -121,9 +121,9 @@ func testSuccessCancels(t *testing.T, e dbtest.Engine) {
 			t.Fatal("delivered")
 		}
 	}
-	first, err := p.Timers.Find(t.Context(), TimerKey+"t")
+	first, err := p.Timers.GetKey(t.Context(), timerKey+"t")
 	must(t, err)
-	if left := time.Until(first.Due); left > defaultPauseAfter || left < defaultPauseAfter-time.Hour || first.Topic != PauseTopic+"t" {
+	if left := time.Until(first.Due); left > defaultPauseAfter || left < defaultPauseAfter-time.Hour || first.Topic != pauseTopic+"t" {
 		t.Errorf("due in %v, topic %s", left, first.Topic)
 	}
 	all, err := engine.Collect(p.Timers.List(t.Context(), timer.ListOptions{}), 100)
@@ -185,7 +185,7 @@ func TestBelief(t *testing.T) {
 	if p.attempt("t") == nil || !p.pending("t") {
 		t.Fatal("no timer after a minute")
 	}
-	again, err := p.Timers.Find(t.Context(), TimerKey+"t")
+	again, err := p.Timers.GetKey(t.Context(), timerKey+"t")
 	must(t, err)
 	if off := again.Due.Sub(failing.Add(defaultPauseAfter)); off.Abs() > time.Millisecond {
 		t.Errorf("due %v off", off)
@@ -258,7 +258,7 @@ func TestCircuitWithoutDatabase(t *testing.T) {
 	if off.attempt("t") == nil || p.pending("t") {
 		t.Error("a timer although there is to be none")
 	}
-	if err := off.circuits.fire(t.Context(), &outbox.Message{Topic: PauseTopic + "t", Payload: []byte("{}")}); err != nil || off.paused("t") != "" {
+	if err := off.circuits.fire(t.Context(), &outbox.Message{Topic: pauseTopic + "t", Payload: []byte("{}")}); err != nil || off.paused("t") != "" {
 		t.Errorf("%v, paused for %q", err, off.paused("t"))
 	}
 	must(t, db.DB.Close())

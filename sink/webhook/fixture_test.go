@@ -137,7 +137,7 @@ func (p *process) run() {
 // info returns what became of a message.
 func (p *process) info(id outbox.MessageID) *outbox.Info {
 	p.t.Helper()
-	i, err := p.Outbox.Find(p.t.Context(), id)
+	i, err := p.Outbox.Get(p.t.Context(), id)
 	must(p.t, err)
 	return i
 }

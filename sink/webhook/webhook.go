@@ -153,8 +153,8 @@ func (o *Options) Validate() error {
 
 // Retry returns the policy of webhooks: ten attempts in all over about three days, 5 s, 5 min,
 // 30 min, 2, 5, 10, 14, 20 and 24 h apart, ± 10 %.
-func Retry() outbox.RetryPolicy {
-	return outbox.RetryPolicy{MaxAttempts: 10, Jitter: 0.1, Delay: delay}
+func Retry() *outbox.RetryPolicy {
+	return &outbox.RetryPolicy{MaxAttempts: 10, Jitter: 0.1, Delay: delay}
 }
 
 // delay is the schedule that Standard Webhooks recommends; further attempts come daily.
@@ -226,15 +226,14 @@ func (o *Options) defaults() {
 
 // Handle registers the sink for a topic, or for all topics that begin with what is before a *
 // at the end; see pawl.Pawl.Handle. Options without a Retry get that of this package.
-// It also registers what pauses the topic, for the topic PauseTopic followed by this one.
+// It also registers what pauses the topic, for the topic pauseTopic followed by this one.
 func (s *Sink) Handle(topic string, opts ...outbox.HandlerOptions) {
 	opts = slices.Clone(opts)
 	if len(opts) == 0 {
 		opts = make([]outbox.HandlerOptions, 1)
 	}
 	if opts[0].Retry == nil {
-		policy := Retry()
-		opts[0].Retry = &policy
+		opts[0].Retry = Retry()
 	}
 	prefix, isPattern := strings.CutSuffix(topic, "*")
 	if !isPattern {
@@ -243,7 +242,7 @@ func (s *Sink) Handle(topic string, opts ...outbox.HandlerOptions) {
 	s.on.Handle(topic, func(ctx context.Context, m *outbox.Message) error {
 		return s.deliver(ctx, strings.TrimPrefix(m.Topic, prefix), m)
 	}, opts...)
-	s.on.Handle(PauseTopic+topic, s.circuits.fire)
+	s.on.Handle(pauseTopic+topic, s.circuits.fire)
 }
 
 // deliver makes one attempt.

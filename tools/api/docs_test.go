@@ -44,3 +44,33 @@ func TestGuidesNameWhatIsPublic(t *testing.T) {
 		}
 	}
 }
+
+// promised is how a page says which versions of PostgreSQL pawl works on.
+var promised = regexp.MustCompile(`PostgreSQL(?: databases for pawl, version| \|)? (\d\d)(?: to (\d\d)| and later)`)
+
+// D-713: pages promise the versions of PostgreSQL that make test-matrix tests.
+func TestPostgresVersions(t *testing.T) {
+	makefile, err := os.ReadFile("../../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tested := regexp.MustCompile(`(?m)^VERSIONS := (\d\d) .*(\d\d)$`).FindSubmatch(makefile)
+	if tested == nil {
+		t.Fatal("the Makefile names no versions")
+	}
+	for _, page := range []string{"docs/support.md", "CHANGELOG.md", "postgres/postgres.go", "CONTRIBUTING.md"} {
+		text, err := os.ReadFile("../../" + page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := promised.FindAllStringSubmatch(string(text), -1)
+		if len(all) == 0 && page != "CONTRIBUTING.md" {
+			t.Errorf("%s names no versions of PostgreSQL", page)
+		}
+		for _, m := range all {
+			if m[1] != string(tested[1]) || m[2] != "" && m[2] != string(tested[2]) {
+				t.Errorf("%s: %s, %s to %s are tested", page, m[0], tested[1], tested[2])
+			}
+		}
+	}
+}

@@ -23,6 +23,7 @@ const module = "github.com/bravellian/pawl"
 type pkg struct {
 	path  string
 	names []string
+	types *types.Package
 }
 
 // withoutFields is how many of the names are no fields.
@@ -78,7 +79,7 @@ func exported(dir string) ([]*pkg, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, &pkg{path: l.ImportPath, names: names(p)})
+		all = append(all, &pkg{path: l.ImportPath, names: names(p), types: p})
 	}
 	slices.SortFunc(all, func(a, b *pkg) int { return strings.Compare(a.path, b.path) })
 	return all, nil
@@ -125,12 +126,7 @@ func object(p *types.Package, o types.Object) []string {
 		return []string{types.ObjectString(o, relative)}
 	}
 	if alias, ok := t.Type().(*types.Alias); ok {
-		line := fmt.Sprintf("type %s = %s", t.Name(), types.TypeString(alias.Rhs(), relative))
-		// What is declared under internal has no other name that programs could read of.
-		if named, ok := types.Unalias(alias).(*types.Named); ok && hidden(named.Obj().Pkg()) {
-			return append([]string{line}, members(p, t.Name(), named)...)
-		}
-		return []string{line}
+		return []string{fmt.Sprintf("type %s = %s", t.Name(), types.TypeString(alias.Rhs(), relative))}
 	}
 	named := t.Type().(*types.Named)
 	return append([]string{"type " + t.Name() + parameters(named, relative) + " " + kind(named, relative)}, members(p, t.Name(), named)...)
@@ -138,7 +134,7 @@ func object(p *types.Package, o types.Object) []string {
 
 // hidden reports whether programs cannot import a package.
 func hidden(p *types.Package) bool {
-	return p != nil && strings.HasPrefix(p.Path(), module+"/internal/")
+	return p != nil && strings.HasPrefix(p.Path(), module) && strings.Contains(p.Path()+"/", "/internal/")
 }
 
 // locked reports whether o is a function that programs cannot call: it takes the key to what is pawl's own.

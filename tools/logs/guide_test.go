@@ -151,38 +151,49 @@ func sources(t *testing.T) *logged {
 
 func sorted(set map[string]bool) string { return strings.Join(slices.Sorted(maps.Keys(set)), " ") }
 
-// row is a table's row whose first cell is in quotes of code: its cells.
-var row = regexp.MustCompile("^\\| `([^`]+)` \\|(.*)\\|$")
+// line is an item of a list, with a message and its keys in quotes of code.
+var line = regexp.MustCompile("^- `([^`]+)`(?::((?: `[^`]+`)+))?")
 
-// listed is what the guide says: its events, which have four cells, and its keys,
-// which have two.
+// key is a name in quotes of code.
+var key = regexp.MustCompile("`([a-z]+(?:_[a-z]+)*)`")
+
+// listed is what the guide says: its events, in lists below the heading of their levels,
+// and keys that loggers carry or that need explaining, in the last section.
 func listed(t *testing.T) (events map[string]event, keys map[string]bool) {
 	t.Helper()
 	data, err := os.ReadFile(guide)
 	if err != nil {
 		t.Fatal(err)
 	}
+	text, last, found := strings.Cut(string(data), "\n## Keys\n")
+	if !found {
+		t.Fatal("the guide has no section of keys")
+	}
 	events, keys = map[string]event{}, map[string]bool{}
-	for line := range strings.Lines(string(data)) {
-		found := row.FindStringSubmatch(strings.TrimSpace(line))
-		if found == nil {
+	levels := ""
+	words := func(cell string) string {
+		fields := strings.Fields(strings.NewReplacer("`", "", " or ", " ").Replace(cell))
+		slices.Sort(fields)
+		return strings.Join(fields, " ")
+	}
+	for item := range strings.Lines(text) {
+		if heading, is := strings.CutPrefix(item, "### "); is {
+			levels = words(heading)
+		}
+		found := line.FindStringSubmatch(item)
+		if found == nil || levels == "" {
 			continue
 		}
-		name, cells := found[1], strings.Split(found[2], "|")
-		if len(cells) == 1 {
-			keys[name] = true
-			continue
+		if _, twice := events[found[1]]; twice {
+			t.Errorf("%q is listed twice", found[1])
 		}
-		if _, twice := events[name]; twice || len(cells) != 3 {
-			t.Errorf("%q is listed twice, or has %d cells", name, len(cells)+1)
-			continue
+		events[found[1]] = event{levels, words(found[2])}
+	}
+	for _, found := range key.FindAllStringSubmatch(last, -1) {
+		if keys[found[1]] {
+			t.Errorf("key %q is listed twice", found[1])
 		}
-		words := func(cell string) string {
-			fields := strings.Fields(strings.NewReplacer("`", "", ",", " ", " or ", " ").Replace(cell))
-			slices.Sort(fields)
-			return strings.Join(fields, " ")
-		}
-		events[name] = event{words(cells[0]), words(cells[1])}
+		keys[found[1]] = true
 	}
 	return events, keys
 }
@@ -204,6 +215,11 @@ func TestGuideListsWhatIsLogged(t *testing.T) {
 	for message := range events {
 		if l.levels[message] == nil {
 			t.Errorf("the guide lists %q, which nobody logs", message)
+		}
+	}
+	for _, e := range events {
+		for _, key := range strings.Fields(e.keys) {
+			keys[key] = true
 		}
 	}
 	if is, says := sorted(l.all), sorted(keys); is != says {

@@ -49,11 +49,20 @@ func TestRelease(t *testing.T) {
 	if said := r.run(user, "go", "run", "."); said == "" || !strings.Contains(readme, "$ go run .\n"+said) {
 		t.Errorf("the README's program prints %q", said)
 	}
+
+	user = r.module()
+	for _, c := range documented(t, "docs/tutorial.md") {
+		r.run(user, strings.Fields(c)...)
+	}
+	_, program, _ = strings.Cut(read(t, "docs/tutorial.md"), "```go\n")
+	program, _, _ = strings.Cut(program, "```")
+	write(t, filepath.Join(user, "main.go"), program)
+	r.run(user, "go", "build", "-o", r.bin, ".")
 }
 
 // D-683: while there is no release, the pages where people begin say what works instead, and no longer.
 func TestUntilThereIsARelease(t *testing.T) {
-	waiting := strings.Contains(read(t, "CHANGELOG.md"), "\n## ["+version[1:]+"], not released yet\n")
+	waiting := unreleased(t)
 	for _, page := range []string{"README.md", "docs/install.md", "docs/tutorial.md"} {
 		if says := strings.Contains(strings.ToLower(read(t, page)), "until "+version[1:]+" is tagged:"); says != waiting {
 			t.Errorf("%s says what to do until %s is tagged: %v; it is not released: %v", page, version, says, waiting)
@@ -62,6 +71,38 @@ func TestUntilThereIsARelease(t *testing.T) {
 			t.Errorf("%s has no command that works afterwards", page)
 		}
 	}
+}
+
+// unreleased reports whether there is no release yet.
+func unreleased(t *testing.T) bool {
+	return strings.Contains(read(t, "CHANGELOG.md"), "\n## ["+version[1:]+"], not released yet\n")
+}
+
+// D-717: before the first release a program elsewhere uses every module from a clone, as install.md says.
+func TestFromAClone(t *testing.T) {
+	if !unreleased(t) {
+		return
+	}
+	commands := regexp.MustCompile(`(?m)^\$ (for m in .* go mod edit .*)\n\$ (go mod tidy)$`).FindStringSubmatch(read(t, "docs/install.md"))
+	if commands == nil {
+		t.Fatal("docs/install.md does not say how")
+	}
+	clone, err := filepath.Abs(repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.Symlink(clone, filepath.Join(dir, "pawl")); err != nil {
+		t.Fatal(err)
+	}
+	user := filepath.Join(dir, "shop")
+	write(t, filepath.Join(user, "main.go"), read(t, "tools/modules/testdata/each/main.go"))
+	p := &published{t: t, env: append(os.Environ(), "GOWORK=off")}
+	p.run(user, "go", "mod", "init", "example.com/shop")
+	for _, c := range commands[1:] {
+		p.run(user, "sh", "-c", c)
+	}
+	p.run(user, "go", "list", "-deps", ".")
 }
 
 var told = regexp.MustCompile(`go (get|install|run) (github\.com/bravellian/pawl[a-z/]*(?:@[a-z0-9.]*[a-z0-9])?)`)

@@ -280,7 +280,7 @@ func (w *world) settled(p *pawl.Pawl) {
 // status is the state of a message.
 func (w *world) status(id outbox.MessageID) outbox.Status {
 	w.t.Helper()
-	m, err := w.Outbox.Find(w.ctx(), id)
+	m, err := w.Outbox.Get(w.ctx(), id)
 	w.check(err)
 	return m.Status
 }

@@ -76,6 +76,13 @@ server {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	for _, f := range listening {
+		// What is handed over blocks, and nginx leaves it so: of two workers that one connection wakes, one takes
+		// it and the other waits in accept, with all requests of its own, until the next.
+		if err := syscall.SetNonblock(int(f.Fd()), true); err != nil {
+			t.Fatal(err)
+		}
+	}
 	n.stop = func() {
 		if cmd.ProcessState == nil {
 			_ = cmd.Process.Signal(syscall.SIGTERM)

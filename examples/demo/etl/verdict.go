@@ -9,20 +9,19 @@ import (
 // Verdict is what the database says afterwards: pawl's joins are held against
 // what the handlers wrote into the scene's own tables.
 type Verdict struct {
-	Runs        int64   `json:"runs"`
-	Completed   int64   `json:"joins_completed"`
-	Failed      int64   `json:"joins_failed"`
-	Extracts    int64   `json:"extracts"`
-	Transforms  int64   `json:"transforms"`
-	Notices     int64   `json:"notices"`
-	Retried     int64   `json:"retried"`
-	Redelivered int64   `json:"redelivered"`
-	Duplicates  int64   `json:"duplicates_recognised"`
-	Lost        int64   `json:"lost"`
-	Early       int64   `json:"early"`
-	Doubled     int64   `json:"doubled"`
-	Phantom     int64   `json:"phantom"`
-	Seconds     float64 `json:"seconds"`
+	Runs       int64   `json:"runs"`
+	Completed  int64   `json:"joins_completed"`
+	Failed     int64   `json:"joins_failed"`
+	Extracts   int64   `json:"extracts"`
+	Transforms int64   `json:"transforms"`
+	Notices    int64   `json:"notices"`
+	Retried    int64   `json:"retried"`
+	Duplicates int64   `json:"duplicates_recognized"`
+	Lost       int64   `json:"lost"`
+	Early      int64   `json:"early"`
+	Doubled    int64   `json:"doubled"`
+	Phantom    int64   `json:"phantom"`
+	Seconds    float64 `json:"seconds"`
 }
 
 // Good reports whether something was done, and every run got the one follow-up
@@ -48,14 +47,6 @@ const (
 	retried = `SELECT count(*) FROM pawl.etl_deliveries WHERE outcome = 'refused'`
 
 	duplicates = `SELECT count(*) FROM pawl.etl_deliveries WHERE outcome = 'duplicate'`
-
-	// Failed attempts that no handler lived to note: its worker was killed.
-	redelivered = `
-SELECT count(*)
-  FROM pawl.outbox m
-  LEFT JOIN (SELECT message_id, count(*) AS n FROM pawl.etl_deliveries WHERE outcome = 'refused' GROUP BY message_id) r
-    ON r.message_id = CAST(m.message_id AS text)
- WHERE m.status = 2 AND m.topic LIKE 'etl.%' AND m.retry_count > coalesce(r.n, 0)`
 
 	// Runs without the end that they should have. Which one that is the handlers
 	// wrote down: a source that was gone means failed and notified, none means
@@ -114,7 +105,7 @@ func Judge(ctx context.Context, d *scene.Database) (*Verdict, error) {
 	err := d.Ask(ctx, []scene.Question{
 		{Into: &v.Runs, Text: started}, {Into: &v.Completed, Text: joinsCompleted}, {Into: &v.Failed, Text: joinsFailed},
 		{Into: &v.Extracts, Text: extracts}, {Into: &v.Transforms, Text: transforms}, {Into: &v.Notices, Text: notices},
-		{Into: &v.Retried, Text: retried}, {Into: &v.Redelivered, Text: redelivered}, {Into: &v.Duplicates, Text: duplicates},
+		{Into: &v.Retried, Text: retried}, {Into: &v.Duplicates, Text: duplicates},
 		{Into: &v.Lost, Text: lost}, {Into: &v.Early, Text: early}, {Into: &v.Doubled, Text: doubled}, {Into: &v.Phantom, Text: phantom},
 		{Into: &micros, Text: microseconds},
 	})

@@ -15,8 +15,7 @@ type Verdict struct {
 	Delivered     int64   `json:"delivered"`
 	Failed        int64   `json:"failed_for_good"`
 	Retried       int64   `json:"retried"`
-	Redelivered   int64   `json:"redelivered"`
-	Duplicates    int64   `json:"duplicates_recognised"`
+	Duplicates    int64   `json:"duplicates_recognized"`
 	Lost          int64   `json:"lost"`
 	Phantom       int64   `json:"phantom"`
 	Seconds       float64 `json:"seconds"`
@@ -42,14 +41,6 @@ SELECT count(*) FROM pawl.payments_declined p WHERE NOT EXISTS (SELECT 1 FROM pa
 	retried = `SELECT count(*) FROM pawl.deliveries WHERE outcome = 'refused'`
 
 	duplicates = `SELECT count(*) FROM pawl.deliveries WHERE outcome = 'duplicate'`
-
-	// Failed attempts that no handler lived to note: its worker was killed.
-	redelivered = `
-SELECT count(*)
-  FROM pawl.outbox m
-  LEFT JOIN (SELECT message_id, count(*) AS n FROM pawl.deliveries WHERE outcome = 'refused' GROUP BY message_id) r
-    ON r.message_id = CAST(m.message_id AS text)
- WHERE m.status = 2 AND m.retry_count > coalesce(r.n, 0)`
 
 	// Every message that an order should have, without an effect and without a
 	// failure that someone can see. It begins with the orders: a message that
@@ -86,7 +77,7 @@ func Judge(ctx context.Context, d *scene.Database) (*Verdict, error) {
 	err := d.Ask(ctx, []scene.Question{
 		{Into: &v.Committed, Text: ordersCommitted}, {Into: &v.RolledBack, Text: ordersRolledBack},
 		{Into: &v.Messages, Text: messagesKept}, {Into: &v.Failed, Text: messagesFailed}, {Into: &v.Delivered, Text: delivered},
-		{Into: &v.Retried, Text: retried}, {Into: &v.Redelivered, Text: redelivered}, {Into: &v.Duplicates, Text: duplicates},
+		{Into: &v.Retried, Text: retried}, {Into: &v.Duplicates, Text: duplicates},
 		{Into: &v.Lost, Text: lost}, {Into: &v.Phantom, Text: phantom},
 		{Into: &micros, Text: microseconds}, {Into: &v.BusiestSecond, Text: busiestSecond},
 	})

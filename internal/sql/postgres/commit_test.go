@@ -122,7 +122,7 @@ func TestEnqueueAgainAfterAnUnknownCommitAddsNothing(t *testing.T) {
 			if n := messages(t, p); n != 2 {
 				t.Errorf("%d messages, want 2", n)
 			}
-			if found, err := elsewhere.Find(t.Context(), id); err != nil || found.ID != id {
+			if found, err := elsewhere.Get(t.Context(), id); err != nil || found.ID != id {
 				t.Errorf("found %v, error %v", found, err)
 			}
 			enginetest.CheckPlaces(t, p)

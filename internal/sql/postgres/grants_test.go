@@ -96,7 +96,7 @@ func newScene(t *testing.T, o *person) *scene {
 	enginetest.Must(t, err)
 	f.message, err = o.Outbox.Enqueue(ctx, outbox.Message{Topic: "t", Queue: "q", Payload: []byte("secret"), Due: time.Now().Add(time.Hour)})
 	enginetest.Must(t, err)
-	info, err := o.Outbox.Find(ctx, f.message)
+	info, err := o.Outbox.Get(ctx, f.message)
 	enginetest.Must(t, err)
 	f.at = info.Position
 	_, err = o.Admin.SetLimit(ctx, ops.EachTopic, "limited.*", outbox.Limit{Concurrency: 1000}, "")
@@ -197,8 +197,8 @@ func reading() []act {
 			for _, s := range []outbox.Status{outbox.Ready, outbox.InProgress, outbox.Done, outbox.Failed} {
 				errs = append(errs, done(engine.Collect(p.Outbox.List(p.ctx, outbox.ListOptions{Status: s}), 100)))
 			}
-			errs = append(errs, done(p.Outbox.Find(p.ctx, f.message)), done(p.Outbox.Count(p.ctx)), done(p.Outbox.Operator(access.Key{}).CountFailed(p.ctx, outbox.FailedFilter{})),
-				done(engine.Collect(p.Joins.Members(p.ctx, f.join, join.MembersOptions{}), 100)), done(p.Inbox.Get(p.ctx, f.key.Source, f.key.MessageID)), done(engine.Collect(p.Leases.List(p.ctx, lease.ListOptions{}), 100)), done(engine.Collect(p.Jobs.List(p.ctx, job.ListOptions{}), 100)))
+			errs = append(errs, done(p.Outbox.Get(p.ctx, f.message)), done(p.Outbox.Count(p.ctx)), done(p.Outbox.Operator(access.Key{}).CountFailed(p.ctx, outbox.FailedFilter{})),
+				done(engine.Collect(p.Joins.Members(p.ctx, f.join, join.MembersOptions{}), 100)), done(p.Inbox.Get(p.ctx, f.key)), done(engine.Collect(p.Leases.List(p.ctx, lease.ListOptions{}), 100)), done(engine.Collect(p.Jobs.List(p.ctx, job.ListOptions{}), 100)))
 			return errors.Join(errs...)
 		}},
 		{"see bulk acts", all, func(p *person, f *scene) error { return done(p.Outbox.Operator(access.Key{}).Bulks(p.ctx)) }},

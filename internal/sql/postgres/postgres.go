@@ -1,4 +1,4 @@
-// Package postgres is pawl on PostgreSQL 14 and later, through pgx.
+// Package postgres is pawl on PostgreSQL 15 and later, through pgx.
 //
 // Operations are stored routines, so that a worker's ack of one batch and its claim of the
 // next are sent as one pipelined transaction, and programs in other languages can call the
@@ -32,26 +32,15 @@ import (
 //go:embed activity audit backlog clock doctor explain fleet generation grants health inbox job join lease macros move outbox routines schema timer views
 var files embed.FS
 
-// Options configure a database. The zero value is right for most programs.
+// Options are those of the public package postgres, which says what they do.
 type Options struct {
-	// Schema holds pawl's tables and routines, default "pawl".
-	Schema string
-	// Prefix is put before every table and routine, default none.
-	Prefix string
-	// StatementTimeout bounds every transaction. Default 30 s.
+	Schema           string
+	Prefix           string
 	StatementTimeout time.Duration
-	// LockTimeout bounds how long a migration waits for a table, so that it does not block
-	// the statements after it. Default 5 s.
-	LockTimeout time.Duration
-	// RelaxedAck lets claims and acks commit without waiting for the disk: a crash of the
-	// server may then redeliver the last half second. Enqueues stay as durable as their
-	// transaction.
-	RelaxedAck bool
-	// PollOnly disables LISTEN: workers poll.
-	PollOnly bool
-	// Logger logs once if notifications do not arrive, and whenever the database's history
-	// changed. Default slog.Default().
-	Logger *slog.Logger
+	LockTimeout      time.Duration
+	RelaxedAck       bool
+	PollOnly         bool
+	Logger           *slog.Logger
 }
 
 // Validate returns an error that names the first invalid field. Open and New call it.

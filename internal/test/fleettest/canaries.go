@@ -27,7 +27,7 @@ func Canaries(t testing.TB, dbs []fleet.Database, o fleet.Options) {
 		if of, _, _ := strings.Cut(string(m.Payload), "/"); of != s.Key {
 			t.Errorf("a message of %q came to %q", of, s.Key)
 		}
-		if _, err := s.Pawl.Outbox.Get(ctx, m.Position); err != nil {
+		if _, err := s.Pawl.Outbox.GetByPosition(ctx, m.Position); err != nil {
 			t.Errorf("%q has no message %d: %v", s.Key, m.Position, err)
 		}
 		c.add(string(m.Payload))

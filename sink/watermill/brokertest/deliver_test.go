@@ -152,7 +152,7 @@ func startWorker(t *testing.T, d dbtest.Database, b broker) *worker {
 	}})
 	p.Observe(pawl.Observer{Attempted: func(attempts []pawl.Attempt) {
 		for _, a := range attempts {
-			if a.Outcome == "retried" {
+			if a.Outcome == pawl.OutcomeRetried {
 				w.failed.Add(1)
 			}
 		}

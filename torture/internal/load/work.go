@@ -70,7 +70,7 @@ func (p *process) work(ctx context.Context) error {
 // lease was over, workers report as lost: no more is known of it than before.
 func (p *process) settled(all []pawl.Attempt) {
 	for _, a := range all {
-		detail := map[string]string{"acked": history.Done, "failed": history.GivenUp, "retried": history.Retry}[a.Outcome]
+		detail := map[pawl.Outcome]string{pawl.OutcomeAcked: history.Done, pawl.OutcomeFailed: history.GivenUp, pawl.OutcomeRetried: history.Retry}[a.Outcome]
 		if a.Message != nil && detail != "" {
 			p.ended(history.Event{Op: history.Settled, Message: a.Message.ID.String(), Topic: a.Message.Topic, Attempt: a.RetryCount + 1, Detail: detail}, history.OK)
 		}
@@ -129,7 +129,7 @@ func (p *process) ran(ctx context.Context, m *outbox.Message, e history.Event) e
 	if err != nil {
 		return err
 	}
-	p.ended(history.Event{Op: history.Run, Name: m.Headers[job.Header], Message: e.Message, Nominal: run.Scheduled.UnixNano(), Attempt: e.Attempt}, history.OK)
+	p.ended(history.Event{Op: history.Run, Name: m.Headers[job.HeaderJob], Message: e.Message, Nominal: run.ScheduledAt.UnixNano(), Attempt: e.Attempt}, history.OK)
 	return nil
 }
 

@@ -155,7 +155,7 @@ func (m *model) enqueue(rt *rapid.T) {
 	ids, err := m.box.EnqueueBatch(m.ctx(), slices.Repeat([]outbox.Message{{Topic: "step"}}, n))
 	must(rt, err)
 	for _, id := range ids {
-		info, err := m.box.Find(m.ctx(), id)
+		info, err := m.box.Get(m.ctx(), id)
 		must(rt, err)
 		m.steps = append(m.steps, &step{id: id, at: info.Position, state: outbox.Ready})
 	}
@@ -498,7 +498,7 @@ func (m *model) drain(rt *rapid.T) {
 			if w.sent == "" {
 				state = outbox.Ready
 			}
-			if got, err := m.box.Find(m.ctx(), w.id); err != nil || got.Status != state || got.RetryCount != 0 {
+			if got, err := m.box.Get(m.ctx(), w.id); err != nil || got.Status != state || got.RetryCount != 0 {
 				rt.Fatalf("the wait is %+v, %v, want it %v", got, err, state)
 			}
 		}

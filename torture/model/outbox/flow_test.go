@@ -77,7 +77,7 @@ func (m *flowModel) enqueueOne(rt *rapid.T) {
 	if err != nil || again != (earlier >= 0) {
 		rt.Fatalf("enqueued: duplicate %v, %v; want %v", again, err, earlier >= 0)
 	}
-	info, err := m.Find(m.ctx(), id)
+	info, err := m.Get(m.ctx(), id)
 	if err != nil {
 		rt.Fatal(err)
 	}

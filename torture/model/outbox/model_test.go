@@ -281,7 +281,7 @@ func (m *model) enqueued(rt *rapid.T, msgs []outbox.Message, ids []outbox.Messag
 		if m.find(id) != nil {
 			continue // known: nothing is added
 		}
-		info, err := m.o.Find(m.ctx(), id)
+		info, err := m.o.Get(m.ctx(), id)
 		if err != nil {
 			rt.Fatalf("find what was enqueued: %v", err)
 		}
@@ -819,7 +819,7 @@ func (m *model) compareStates(rt *rapid.T) {
 func (m *model) compareOne(rt *rapid.T) {
 	if ids := m.ids(); len(ids) > 0 {
 		id := rapid.SampledFrom(ids).Draw(rt, "id")
-		info, err := m.o.Get(m.ctx(), id)
+		info, err := m.o.GetByPosition(m.ctx(), id)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -829,7 +829,7 @@ func (m *model) compareOne(rt *rapid.T) {
 		return
 	}
 	mid := rapid.SampledFrom(m.minted).Draw(rt, "message id")
-	info, err := m.o.Find(m.ctx(), mid)
+	info, err := m.o.Get(m.ctx(), mid)
 	switch k := m.find(mid); {
 	case k == nil && !errors.Is(err, outbox.ErrNotFound):
 		rt.Fatalf("found %+v, %v, want ErrNotFound", info, err)
@@ -838,7 +838,7 @@ func (m *model) compareOne(rt *rapid.T) {
 	case k != nil:
 		m.compareInfo(rt, info)
 	}
-	if _, err := m.o.Get(m.ctx(), -1); !errors.Is(err, outbox.ErrNotFound) {
+	if _, err := m.o.GetByPosition(m.ctx(), -1); !errors.Is(err, outbox.ErrNotFound) {
 		rt.Fatalf("Get(-1): %v", err)
 	}
 }

@@ -214,9 +214,11 @@ func (t Target) Open(o Options) (engine.DB, error) {
 		})
 	}
 	if t.sqlserver != "" {
-		return sqlserver.Open(t.sqlserver, sqlserver.Options{
+		db, err := sqlserver.Open(t.sqlserver, sqlserver.Options{
 			Schema: t.names.Schema, Prefix: t.names.Prefix, StatementTimeout: o.Timeout, Logger: o.Logger,
 		})
+		own, _ := engine.As[engine.DB](db)
+		return own, err
 	}
 	switch path, _ := t.File(); {
 	case isDir(path):

@@ -31,30 +31,15 @@ import (
 //go:embed activity audit backlog clock doctor explain fleet generation health inbox job join lease limit macros move outbox pause schema timer views
 var files embed.FS
 
-// Options configure a database. The zero value is right for most programs.
+// Options are those of the public packages sqlite and anydriver, which say what they do.
 type Options struct {
-	// Prefix is put before every table, default none.
-	Prefix string
-	// Relaxed sets synchronous=NORMAL: a power failure may then undo the last commits (a
-	// crashed process cannot). The default is FULL: commits are durable.
-	Relaxed bool
-	// KeepJournal leaves the file's journal mode unchanged instead of switching it to WAL
-	// permanently, for reading a file that may not be pawl's.
-	KeepJournal bool
-	// StatementTimeout bounds every transaction, waiting for the write lock
-	// included. Default 30 s.
+	Prefix           string
+	Relaxed          bool
+	KeepJournal      bool
 	StatementTimeout time.Duration
-	// WatchEvery is how often idle workers poll together for commits of transactions that pawl
-	// did not make: your own, and other processes'. Default: on Linux they do not, the system
-	// reports writes to the file's log; elsewhere, and where it reports nothing, a sixteenth of
-	// the time between the last commits or since the last, at least 1 ms and at most 50 ms. A
-	// poll takes an idle process 0.1 to 0.25 ms of processor time, a busy one 5 µs.
-	WatchEvery time.Duration
-	// Now is the database's clock, default time.Now (D-1).
-	Now func() time.Time
-	// Logger logs when the file or its log is deleted or replaced while it is open, when it
-	// was opened again, and when the database's history changed. Default slog.Default().
-	Logger *slog.Logger
+	WatchEvery       time.Duration
+	Now              func() time.Time
+	Logger           *slog.Logger
 }
 
 const defaultTimeout = 30 * time.Second

@@ -362,7 +362,7 @@ func TestEnqueueAgainAfterARollback(t *testing.T) {
 				t.Errorf("taken %v: %v, %v", taken, same, err)
 			}
 		}
-		found, err := o.Find(t.Context(), id)
+		found, err := o.Get(t.Context(), id)
 		if err != nil || found.Topic != "first" {
 			t.Errorf("taken %v: the message is lost: %v", taken, err)
 		}

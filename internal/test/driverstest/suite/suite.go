@@ -124,7 +124,7 @@ func transactions(t *testing.T, leg Leg) {
 	if !errors.Is(err, errUndo) || strings.TrimSpace(err.Error()) != errUndo.Error() {
 		t.Fatalf("a transaction that is rolled back: %v", err)
 	}
-	if _, err := p.Outbox.Find(ctx, ids[0]); !errors.Is(err, outbox.ErrNotFound) {
+	if _, err := p.Outbox.Get(ctx, ids[0]); !errors.Is(err, outbox.ErrNotFound) {
 		t.Errorf("a message outlived the rollback: %v", err)
 	}
 	if _, err := p.Joins.Get(ctx, joined); !errors.Is(err, join.ErrNotFound) {
@@ -132,7 +132,7 @@ func transactions(t *testing.T, leg Leg) {
 	}
 	Must(t, leg.Transact(ctx, write))
 	for i, id := range ids {
-		got, err := p.Outbox.Find(ctx, id)
+		got, err := p.Outbox.Get(ctx, id)
 		Must(t, err)
 		same(t, got.Message, msgs[i])
 	}

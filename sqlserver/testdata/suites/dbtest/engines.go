@@ -26,7 +26,8 @@ func openSQLServer(t testing.TB) Database {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = db.Close() })
-		return db
+		own, _ := engine.As[engine.DB](db)
+		return own
 	}
 	db := open(t)
 	Migrate(t, db)
