@@ -119,8 +119,13 @@ func (o *Outbox) batch(ctx context.Context, tx Tx, msgs []Message, own int) (*ba
 	if err := o.identify(ctx, tx, b); err != nil {
 		return nil, err
 	}
-	if err := b.fill(ctx, tx); err != nil {
-		return nil, err
+	for _, en := range b.entries {
+		if en.msg.extras == nil || en.msg.extras.payload == nil {
+			continue
+		}
+		if err := en.fill(ctx, tx, o.opts.MaxPayload); err != nil {
+			return nil, err
+		}
 	}
 	if tx != nil {
 		o.refreshLanes(ctx, b.entries)
@@ -128,21 +133,16 @@ func (o *Outbox) batch(ctx context.Context, tx Tx, msgs []Message, own int) (*ba
 	return b, nil
 }
 
-// fill makes the payloads that depend on ids, in copies: the messages may be the caller's.
-func (b *batch) fill(ctx context.Context, tx Tx) (err error) {
-	for _, en := range b.entries {
-		if en.msg.extras == nil || en.msg.extras.payload == nil {
-			continue
-		}
-		m := *en.msg
-		if m.Payload, err = m.extras.payload(ctx, tx, en.mid); err != nil {
-			return err
-		}
-		if len(m.Payload) > b.o.opts.MaxPayload {
-			return engine.TooLong("payload", b.o.opts.MaxPayload, "bytes")
-		}
-		en.msg = &m
+// fill makes the payload that depends on the id, in a copy: the message may be the caller's.
+func (en *entry) fill(ctx context.Context, tx Tx, most int) (err error) {
+	m := *en.msg
+	if m.Payload, err = m.extras.payload(ctx, tx, en.mid); err != nil {
+		return err
 	}
+	if len(m.Payload) > most {
+		return engine.TooLong("payload", most, "bytes")
+	}
+	en.msg = &m
 	return nil
 }
 

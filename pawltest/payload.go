@@ -68,7 +68,7 @@ func CheckStore(t testing.TB, store blob.Store) {
 	cancel()
 	for key := range blobs {
 		if _, err := store.Get(ended, key); errors.Is(err, blob.ErrNotFound) {
-			t.Error("get with an ended context returned blob.ErrNotFound: messages would fail for good")
+			t.Errorf("get with an ended context returned %v: messages would fail for good", err)
 		}
 	}
 }

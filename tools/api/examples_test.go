@@ -14,6 +14,7 @@ var servers = []string{"pawl/postgres", "pawl/sqlserver", "pawl/sqlserver/sqlser
 var firstCalls = map[string]string{
 	"pawl":                         "New Migrate Enqueue EnqueueTx Handle HandleBatch Run Start Stop",
 	"pawl/admin":                   "Pause Resume SetLimit Explain",
+	"pawl/blob":                    "Put Get",
 	"pawl/cron":                    "Parse Next",
 	"pawl/fleet":                   "New Handle MigrateAll Pawl Run",
 	"pawl/health":                  "Health Healthy NewReport",
