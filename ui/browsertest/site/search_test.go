@@ -100,7 +100,7 @@ func TestQueries(t *testing.T) {
 		{"formal verification TLA+", "docs/reliability.html"},
 		{"benchmark", "bench/readme.html docs/performance.html"},
 		{"transactional outbox pattern", "docs/faq.html docs/concepts.html"},
-		{"max payload size", "docs/faq.html docs/howto.html"},
+		{"max payload size", "docs/faq.html docs/howto.html docs/payloads.html"},
 		{"mysql", "docs/faq.html docs/scale.html"},
 		{"high availability", "docs/failover.html"},
 		{"gdpr", "docs/faq.html"},
