@@ -25,6 +25,7 @@ import (
 	"sync/atomic"
 
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/flow"
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/access"
@@ -66,6 +67,7 @@ type Pawl struct {
 	db         engine.DB
 	messages   messages
 	deliveries deliveries
+	flows      *flow.Flows
 	components worker.Components
 	workers    *registry.Registry
 	opts       Options
@@ -81,6 +83,7 @@ type messages interface {
 	queue.Queue[outbox.Message, outbox.MessageID]
 	Handle(topic string, h outbox.Handler, opts ...outbox.HandlerOptions)
 	HandleBatch(topic string, h outbox.BatchHandler, batch outbox.BatchOptions, opts ...outbox.HandlerOptions)
+	Refuse(topic string, err error)
 	middleware
 }
 
@@ -127,6 +130,7 @@ func (p *Pawl) assemble() worker.Components {
 	p.Outbox, p.messages = outbox.New(key, db, o.outbox())
 	p.Inbox, p.deliveries = inbox.New(key, db, o.inbox(), o.workers())
 	p.Joins, joins = join.New(key, db, p.messages, o.joins(), o.Logger)
+	p.flows = flow.Connect(key, db, p.Outbox, p.messages, p.Joins)
 	p.Leases, leases = lease.New(key, db, o.Worker, o.Logger)
 	p.Timers, timers = timer.New(key, db, p.messages, o.timers(), o.Logger)
 	p.Jobs, jobs = job.New(key, db, p.Outbox, p.messages, p.Leases, o.jobs(), o.Logger)
@@ -318,6 +322,9 @@ func (p *Pawl) Health(ctx context.Context) health.Report { return p.checker.Heal
 
 // Alive reports, without a query, whether the loops of this process iterate. probe.Handler serves both to probes.
 func (p *Pawl) Alive() health.Report { return p.checker.Alive() }
+
+// Flows is for package flow: it makes p a flow.Host.
+func (p *Pawl) Flows() *flow.Flows { return p.flows }
 
 // DB returns the database.
 func (p *Pawl) DB() DB { return p.db }

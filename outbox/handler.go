@@ -102,6 +102,9 @@ func (o component) Handle(topic string, h Handler, opts ...HandlerOptions) {
 	o.handlers.add(topic, err, func() route { return o.route(h, opts) })
 }
 
+// Refuse makes Run return the error of a registration.
+func (o component) Refuse(topic string, err error) { o.handlers.add(topic, err, nil) }
+
 // add adds the route of a topic, unless there was an error.
 func (r *registry) add(topic string, err error, build func() route) {
 	r.mu.Lock()

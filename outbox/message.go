@@ -121,15 +121,15 @@ func (m *Message) result() []byte {
 	return m.extras.result
 }
 
-// SetResult sets the result of a message that is a step of joins: at most 64 KiB of any bytes,
-// which are copied. More is an error that errors.Is finds to be pawl.ErrInvalid, and changes
-// nothing. A later call replaces what an earlier one set; without bytes there is none.
+// SetResult sets the result of a message: at most 64 KiB of any bytes, which are copied. More is an
+// error that errors.Is finds to be pawl.ErrInvalid, and changes nothing. A later call replaces what an
+// earlier one set; without bytes there is none.
 //
 // The message's handler calls it, or each handler of a batch for its messages, before it
 // returns, on the message that it was given, not on a copy. The result is stored in the
-// transaction of the ack, if the lease still holds, for every join of which the message is a
-// member then; join.Joins.Members returns it. It is not stored after an error, and of a message
-// that is no member. It is not safe for concurrent use.
+// transaction of the ack, if the lease still holds: for every join of which the message is a
+// member then, where join.Joins.Members returns it, or otherwise for Outbox.Await. It is not stored
+// after an error. It is not safe for concurrent use.
 func (m *Message) SetResult(data []byte) error {
 	if len(data) > limits.Result {
 		return engine.TooLong("result", limits.Result, "bytes")

@@ -30,6 +30,9 @@ const (
 	Result      = 64 << 10 // bytes, of a step
 )
 
+// FlowName is the limit of the names of flows, steps and signals, in characters.
+const FlowName = 200
+
 // TimerKey is the limit of a timer's key, in characters.
 const TimerKey = 255
 

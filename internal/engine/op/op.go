@@ -19,7 +19,7 @@ var Statements embed.FS
 // All returns all operations, each with zero fields.
 func All() []engine.Operation {
 	return slices.Concat(
-		activities(), audit(), backlogs(), clocks(), declarations(), doctor(), doctorJoins(), doctorOrder(), explain(), fleet(), generations(), health(), inbox(), jobs(), joins(), leases(), limits(), moves(),
+		activities(), audit(), backlogs(), clocks(), declarations(), doctor(), doctorJoins(), doctorOrder(), explain(), fleet(), flows(), generations(), health(), inbox(), jobs(), joins(), leases(), limits(), moves(),
 		outboxes(), settlements(), outboxReads(), outboxAdmin(), outboxBulks(), pauses(), timers(), workers(),
 	)
 }

@@ -9,7 +9,7 @@ import (
 func outboxReads() []engine.Operation {
 	return []engine.Operation{
 		OutboxAcked{}, OutboxAttempts{}, OutboxCounts{}, OutboxFailures{}, OutboxFind{}, OutboxGet{}, OutboxListClaimed{}, OutboxListClaimedFloor{}, OutboxListDead{}, OutboxListDeadFloor{},
-		OutboxListReady{}, OutboxListReadyFloor{}, OutboxListRecent{}, OutboxListRecentFloor{},
+		OutboxListReady{}, OutboxListReadyFloor{}, OutboxListRecent{}, OutboxListRecentFloor{}, OutboxOver{},
 	}
 }
 
@@ -52,6 +52,23 @@ type OutboxGet struct {
 type OutboxFind struct {
 	engine.Rows[OutboxFound]
 	MessageID [16]byte
+}
+
+// OutboxOver reads whether a message has ended, and how.
+type OutboxOver struct {
+	engine.Rows[OutboxEnd]
+	MessageID [16]byte
+	ID        int64 // the position that the message's id carries
+}
+
+// OutboxEnd is how a message ended: it is done, or has the status of an exception from 3 up. Otherwise
+// it has not ended.
+type OutboxEnd struct {
+	ID        int64
+	Done      bool
+	Status    int // 0: none
+	LastError *string
+	Result    []byte // nil or empty: none
 }
 
 // OutboxFilter selects the messages of a list: those that meet all of it, nil is any, from

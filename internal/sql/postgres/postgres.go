@@ -29,7 +29,7 @@ import (
 	"github.com/bravellian/pawl/internal/enginekit/history"
 )
 
-//go:embed activity audit backlog clock doctor explain fleet generation grants health inbox job join lease macros move outbox routines schema timer views
+//go:embed activity audit backlog clock doctor explain fleet flow generation grants health inbox job join lease macros move outbox routines schema timer views
 var files embed.FS
 
 // Options are those of the public package postgres, which says what they do.

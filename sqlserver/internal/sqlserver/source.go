@@ -61,6 +61,7 @@ func tableTypes() map[reflect.Type]string {
 		reflect.TypeFor[[]op.NewMessage](): "outbox_message_list",
 		reflect.TypeFor[[]op.NewTimer]():   "timer_list",
 		reflect.TypeFor[[]op.JoinResult](): "outbox_result_list",
+		reflect.TypeFor[[]op.FlowStep]():   "flow_step_list",
 	}
 }
 

@@ -40,3 +40,16 @@ CREATE TYPE pawl.outbox_result_list AS TABLE (
   id     bigint NOT NULL,
   result varbinary(max) NOT NULL
 );
+
+-- Steps of several flows, as they are sent.
+IF TYPE_ID(N'pawl.flow_step_list') IS NULL
+CREATE TYPE pawl.flow_step_list AS TABLE (
+  owner  uniqueidentifier NOT NULL,
+  id     bigint NOT NULL,
+  name   nvarchar(510) COLLATE Latin1_General_100_BIN2 NOT NULL,
+  kind   int NOT NULL,
+  nr     int NOT NULL,
+  retry  int NOT NULL,
+  signal int NOT NULL,
+  result varbinary(max) NOT NULL
+);

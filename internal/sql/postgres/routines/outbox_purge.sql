@@ -34,6 +34,14 @@ BEGIN
     DELETE FROM pawl.outbox_exception e USING g WHERE e.id >= g.lo AND e.id < g.lo + g.n),
   a AS (
     DELETE FROM pawl.outbox_attempt a USING g WHERE a.id >= g.lo AND a.id < g.lo + g.n),
+  r AS (
+    DELETE FROM pawl.outbox_result r USING g WHERE r.id >= g.lo AND r.id < g.lo + g.n),
+  fs AS (
+    DELETE FROM pawl.flow_step s USING g WHERE s.id >= g.lo AND s.id < g.lo + g.n),
+  fg AS (
+    DELETE FROM pawl.flow_signal s USING g WHERE s.id >= g.lo AND s.id < g.lo + g.n),
+  fw AS (
+    DELETE FROM pawl.flow_wait w USING g WHERE w.id >= g.lo AND w.id < g.lo + g.n),
   m AS (
     DELETE FROM pawl.outbox_message m USING g WHERE m.id >= g.lo AND m.id < g.lo + g.n RETURNING 1)
   SELECT count(*), (SELECT array_agg(g.lo) FROM g), (SELECT array_agg(g.n) FROM g) INTO v_got, v_lo, v_n FROM m;

@@ -1,6 +1,6 @@
 -- Store the result of a message that owner_token holds, for every join of which it is a
--- member: call it before outbox_ack, in the same transaction. An empty one is none. Returns
--- false, and stores nothing, for a message that is not held or no member.
+-- member, or for those who await it: call it before outbox_ack, in the same transaction. An empty one
+-- is none. Returns false, and stores nothing, for a message that is not held.
 CREATE OR REPLACE FUNCTION pawl.outbox_set_result(owner_token uuid, id bigint, result text) RETURNS boolean LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE

@@ -13,7 +13,7 @@ import (
 func deadStatements() []engine.Operation {
 	return []engine.Operation{
 		outboxDeadEnded{}, outboxDeadFind{}, outboxRedriveOne{}, outboxDiscardOne{}, outboxUndiscardOne{}, jobFollowRun{}, outboxRescheduleException{}, outboxRetopicOne{}, outboxRetopicFailed{}, outboxRetopicLane{},
-		outboxPurgeDone{}, outboxPurgeDead{}, outboxPurgeMessages{}, outboxPurgeExceptions{}, outboxPurgeAttempts{}, outboxPurgeRun{},
+		outboxPurgeDone{}, outboxPurgeDead{}, outboxPurgeMessages{}, outboxPurgeExceptions{}, outboxPurgeAttempts{}, outboxPurgeResults{}, outboxPurgeRun{},
 	}
 }
 
@@ -201,6 +201,11 @@ type outboxPurgeAttempts struct {
 	Lo, End int64
 }
 
+type outboxPurgeResults struct {
+	engine.Changes
+	Lo, End int64
+}
+
 type outboxPurgeRun struct {
 	engine.Changes
 	Lo int64
@@ -226,10 +231,13 @@ func purge(t *txn, o op.OutboxPurge) (total int64, err error) {
 	all := slices.Concat(done, given)
 	for _, s := range all {
 		end := s.Lo + s.N
-		for _, del := range []engine.Operation{outboxPurgeMessages{Lo: s.Lo, End: end}, outboxPurgeExceptions{Lo: s.Lo, End: end}, outboxPurgeAttempts{Lo: s.Lo, End: end}} {
+		for _, del := range []engine.Operation{outboxPurgeMessages{Lo: s.Lo, End: end}, outboxPurgeExceptions{Lo: s.Lo, End: end}, outboxPurgeAttempts{Lo: s.Lo, End: end}, outboxPurgeResults{Lo: s.Lo, End: end}} {
 			if _, err := t.do(del); err != nil {
 				return 0, err
 			}
+		}
+		if err := purgeFlows(t, s.Lo, end); err != nil {
+			return 0, err
 		}
 		total += s.N
 	}

@@ -30,7 +30,7 @@ func (a answers) joins() {
 func joinStatements() []engine.Operation {
 	return slices.Concat(stepStatements(), []engine.Operation{
 		joinAttachNewOne{}, joinAttachOne{}, joinDetachOne{}, joinEndOne{}, joinMarkFailed{}, joinMarkMembers{}, joinMember{}, joinOwnWait{}, joinPendingUntil{}, joinPurgeFind{}, joinPurgeJoin{}, joinPurgeMembers{},
-		joinPurgeResults{}, joinPurgeWaits{}, joinRedriveOne{}, joinResultPut{}, joinStep{}, joinWaitParked{}, joinWaitReplaced{},
+		joinPurgeResults{}, joinPurgeWaits{}, joinRedriveOne{}, joinResultPut{}, joinStep{}, outboxResultPut{}, joinWaitParked{}, joinWaitReplaced{},
 	})
 }
 
@@ -118,6 +118,12 @@ type joinID struct{ JoinID [16]byte }
 
 // joinResultPut stores the result of a message that an owner holds, for each of its joins.
 type joinResultPut struct {
+	engine.Changes
+	op.JoinResult
+}
+
+// outboxResultPut stores the result of a message that an owner holds, and that is no member.
+type outboxResultPut struct {
 	engine.Changes
 	op.JoinResult
 }
@@ -301,6 +307,9 @@ func purgeJoins(t *txn, o op.JoinPurge) (int64, error) {
 func putResults(t *txn, o op.JoinResults) (stored int64, err error) {
 	for _, r := range o.Results {
 		n, err := t.change(joinResultPut{JoinResult: r})
+		if err == nil && n == 0 {
+			n, err = t.change(outboxResultPut{JoinResult: r})
+		}
 		if err != nil {
 			return 0, err
 		}

@@ -28,7 +28,7 @@ import (
 	"github.com/bravellian/pawl/internal/enginekit/coalesce"
 )
 
-//go:embed activity audit backlog clock doctor explain fleet generation health inbox job join lease limit macros move outbox pause schema timer views
+//go:embed activity audit backlog clock doctor explain fleet flow generation health inbox job join lease limit macros move outbox pause schema timer views
 var files embed.FS
 
 // Options are those of the public packages sqlite and anydriver, which say what they do.

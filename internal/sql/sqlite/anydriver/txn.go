@@ -225,6 +225,7 @@ func newAnswers() answers {
 	a.doctor()
 	a.doctorJoins()
 	a.doctorOrder()
+	a.flows()
 	a.generations()
 	a.inbox()
 	a.jobs()
@@ -257,7 +258,7 @@ func (a answers) has(o engine.Operation) bool { return a[reflect.TypeOf(o)] != n
 // statements returns the statements that the implementations run, each with zero fields.
 func statements() []engine.Operation {
 	return slices.Concat(
-		auditStatements(), doctorStatements(), doctorJoinStatements(), doctorOrderStatements(), generationStatements(), inboxStatements(), jobStatements(), joinStatements(),
+		auditStatements(), doctorStatements(), doctorJoinStatements(), doctorOrderStatements(), flowStatements(), generationStatements(), inboxStatements(), jobStatements(), joinStatements(),
 		leaseStatements(), outboxStatements(), pauseStatements(), limitStatements(), timerStatements(),
 	)
 }

@@ -41,6 +41,10 @@ BEGIN
   IF NOT EXISTS (SELECT 1 FROM @gone) CONTINUE;
   DELETE FROM pawl.outbox_exception WHERE id >= @lo AND id < @lo + @n;
   DELETE FROM pawl.outbox_attempt WHERE id >= @lo AND id < @lo + @n;
+  DELETE FROM pawl.outbox_result WHERE id >= @lo AND id < @lo + @n;
+  DELETE FROM pawl.flow_step WHERE id >= @lo AND id < @lo + @n;
+  DELETE FROM pawl.flow_signal WHERE id >= @lo AND id < @lo + @n;
+  DELETE FROM pawl.flow_wait WHERE id >= @lo AND id < @lo + @n;
   IF @keys = 1
   BEGIN
     pawl.purge_of_keys(@lo, @n)

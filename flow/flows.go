@@ -1,0 +1,155 @@
+package flow
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/enginekit/coalesce"
+	"github.com/bravellian/pawl/internal/limits"
+	"github.com/bravellian/pawl/join"
+	"github.com/bravellian/pawl/outbox"
+)
+
+const (
+	// leaders and merged bound how steps of many flows share transactions, as enqueues do.
+	leaders = 2
+	merged  = 256
+)
+
+// Flows is the flows of one database.
+type Flows struct {
+	db       engine.DB
+	outbox   *outbox.Outbox
+	messages handlers
+	joins    *join.Joins
+	writes   coalesce.Group[*write]
+	loads    coalesce.Group[*loading]
+}
+
+// handlers takes the handlers of flows.
+type handlers interface {
+	Handle(topic string, h outbox.Handler, opts ...outbox.HandlerOptions)
+	Refuse(topic string, err error)
+}
+
+// Connect is for package pawl; programs cannot call it.
+func Connect(_ access.Key, db engine.DB, o *outbox.Outbox, messages handlers, joins *join.Joins) *Flows {
+	fs := &Flows{db: db, outbox: o, messages: messages, joins: joins}
+	fs.writes = coalesce.Group[*write]{Leaders: leaders, Max: merged, Patient: true, Run: fs.write}
+	fs.loads = coalesce.Group[*loading]{Leaders: leaders, Max: merged, Patient: true, Run: fs.load}
+	return fs
+}
+
+// loading is the steps and signals of a flow, as they are read.
+type loading struct {
+	id   int64
+	rows []op.FlowRow
+}
+
+func (fs *Flows) load(ctx context.Context, batch []*loading) []error {
+	ids := make([]int64, len(batch))
+	of := make(map[int64]*loading, len(batch))
+	for i, l := range batch {
+		ids[i], of[l.id] = l.id, l
+	}
+	rows, err := engine.Query(ctx, fs.db, op.FlowLoad{IDs: ids})
+	if err != nil {
+		return slices.Repeat([]error{err}, len(batch))
+	}
+	for i := range rows {
+		l := of[rows[i].ID]
+		l.rows = append(l.rows, rows[i])
+	}
+	for _, l := range batch { // two attempts at one flow may be under way, one of them without its lease
+		l.rows = of[l.id].rows
+	}
+	return nil
+}
+
+// write is a step that is to be stored, a flow that is to be parked, or both.
+type write struct {
+	step *op.FlowStep
+	park *op.FlowParked
+}
+
+// errLost is returned when another owner may hold the message.
+var errLost = errors.New("lease lost")
+
+// write stores steps and parks flows in one transaction. What a park did not find is claimed by
+// another owner: nobody needs to know. Which step was not stored is found out one by one.
+func (fs *Flows) write(ctx context.Context, batch []*write) []error {
+	keep, park := op.FlowKeep{}, op.FlowPark{}
+	for _, w := range batch {
+		if w.step != nil {
+			keep.Steps = append(keep.Steps, *w.step)
+		}
+		if w.park != nil {
+			park.Parks = append(park.Parks, *w.park)
+		}
+	}
+	slices.SortFunc(keep.Steps, func(a, b op.FlowStep) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(park.Parks, func(a, b op.FlowParked) int { return cmp.Compare(a.ID, b.ID) })
+	kept := engine.Ask(keep)
+	var calls []*engine.Call
+	if len(keep.Steps) > 0 {
+		calls = append(calls, kept)
+	}
+	if len(park.Parks) > 0 {
+		calls = append(calls, engine.Ask(park))
+	}
+	err := fs.db.Do(ctx, calls...)
+	switch {
+	case err == nil && int(kept.N) == len(keep.Steps):
+		return nil
+	case len(batch) == 1:
+		return []error{cmp.Or(err, errLost)}
+	}
+	errs := make([]error, len(batch))
+	for i, w := range batch {
+		switch {
+		case err != nil && engine.Unavailable(err):
+			errs[i] = err
+		case err != nil || w.park == nil:
+			errs[i] = fs.writes.Run(ctx, []*write{w})[0]
+		}
+	}
+	return errs
+}
+
+// send sends a signal.
+func (fs *Flows) send(ctx context.Context, tx any, id outbox.MessageID, name string, payload []byte) error {
+	if name != op.FlowCancel {
+		if err := engine.CheckText("signal", name, limits.FlowName, true); err != nil {
+			return err
+		}
+	}
+	if len(payload) > limits.Result {
+		return fmt.Errorf("%w: signal %q has %d bytes", ErrTooLarge, name, len(payload))
+	}
+	put := op.FlowPutSignal{MessageID: id, Name: name, Payload: append([]byte{}, payload...)}
+	var own engine.Tx
+	if tx != nil {
+		var err error
+		if own, err = engine.TxOf(fs.db, tx); err != nil {
+			return err
+		}
+	} else if err := engine.CheckOutside(ctx, fs.db, nil, "SendTx"); err != nil {
+		return err
+	}
+	n, err := engine.Exec(ctx, fs.db, own, put)
+	switch {
+	case err != nil:
+		return err
+	case n == 0:
+		return fmt.Errorf("%w: %s", outbox.ErrNotFound, id)
+	case n == 2:
+		return fmt.Errorf("%w: %s", ErrOver, id)
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package op
+
+import (
+	"time"
+
+	"github.com/bravellian/pawl/internal/engine"
+)
+
+func flows() []engine.Operation {
+	return []engine.Operation{FlowKeep{}, FlowLoad{}, FlowPark{}, FlowPutSignal{}}
+}
+
+// FlowCancel is the name of the signal that cancels a flow.
+const FlowCancel = ""
+
+// The kinds of rows that FlowLoad returns.
+const (
+	FlowSignal = iota - 1 // a signal; the others are steps
+	FlowDone
+	FlowFailed
+	FlowBegun
+	FlowTimedOut
+	FlowEnding // of the flow: it has failed, and its effects are being undone
+)
+
+// FlowStep is what a run of a flow need not do again.
+type FlowStep struct {
+	Owner  [16]byte
+	ID     int64  // the position of the flow's message
+	Name   string // unique in the flow with Kind
+	Kind   int
+	Nr     int // the order of steps
+	Retry  int // how many attempts of the message had failed
+	Signal int // the number of the signal that it took, or 0
+	Result []byte
+}
+
+// FlowKeep stores steps, in order of their positions, whose messages their owners hold, and holds
+// these until the transaction ends. One that is stored already stays as it is. It changes as many rows
+// as are held.
+type FlowKeep struct {
+	engine.Changes
+	Steps []FlowStep
+}
+
+// FlowLoad reads the steps of flows and their signals.
+type FlowLoad struct {
+	engine.Rows[FlowRow]
+	engine.Bounded
+	IDs []int64
+}
+
+// FlowRow is a step as it is stored, or a signal.
+type FlowRow struct {
+	ID        int64
+	Kind      int
+	Nr        int
+	Name      string
+	Retry     int
+	Signal    int // of a step: the number of the one it took, or 0; of a signal: its own
+	Result    []byte
+	CreatedAt time.Time
+}
+
+// FlowParked is a claimed flow that is to be put aside until a signal comes, or until a delay has
+// passed; nil: for ever.
+type FlowParked struct {
+	Owner [16]byte
+	ID    int64
+	Name  string // of the signal
+	Delay *time.Duration
+}
+
+// FlowPark puts flows aside, in order of their positions, without counting an attempt. One that has
+// the signal it waits for, or one that cancels it, is due at once. It returns how many were held.
+type FlowPark struct {
+	engine.Number
+	Parks []FlowParked
+}
+
+// FlowPutSignal sends a flow a signal, and makes it due if it waits for that. It changes 0 rows if
+// the message is unknown, 1 if it was sent, 2 if the flow is over.
+type FlowPutSignal struct {
+	engine.Changes
+	MessageID [16]byte
+	Name      string
+	Payload   []byte
+}

@@ -1,0 +1,1 @@
+DELETE FROM pawl.flow_step WHERE id >= @lo AND id < @end

@@ -1,0 +1,1 @@
+DELETE FROM pawl.flow_wait WHERE id >= @lo AND id < @end

@@ -1,0 +1,1 @@
+DELETE FROM pawl.outbox_result WHERE id >= @lo AND id < @end
