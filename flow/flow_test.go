@@ -309,6 +309,61 @@ func TestSignals(t *testing.T) {
 	})
 }
 
+// D-763: a signal that comes while the flow runs, or in a transaction that is open while it is to be parked, wakes it.
+func TestSignalWhileRunning(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		r := open(t, e)
+		running, sent := make(chan bool), make(chan bool)
+		fl := flow.New("approve", func(f *flow.Run, _ int) (string, error) {
+			select {
+			case running <- true:
+				<-sent
+			case <-sent: // closed: it is not the first attempt
+			}
+			a, err := flow.Wait[approval](f, "approval")
+			return a.By, err
+		})
+		fl.Handle(r)
+		r.work()
+		id := start(t, r, fl, 1)
+		<-running
+		if e.Name == "sqlite" { // where no transaction that writes may stay open
+			check(t, approved.Send(t.Context(), r, id, approval{"ann"}))
+			close(sent)
+		} else {
+			tx := r.db.Begin(t)
+			check(t, approved.SendTx(t.Context(), r, tx, id, approval{"ann"}))
+			close(sent)
+			other := start(t, r, fl, 1)
+			r.parked(other, 0) // others go on
+			check(t, tx.Commit())
+		}
+		if got := result(t, r, fl, id); got != "ann" {
+			t.Errorf("the result is %q", got)
+		}
+	})
+}
+
+// D-763: a signal that is sent while the flow runs makes it due at once when it is parked.
+func TestSignalBeforeParking(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		r := open(t, e)
+		attempts := 0
+		fl := flow.New("approve", func(f *flow.Run, _ int) (string, error) {
+			if attempts++; attempts == 1 {
+				check(t, approved.Send(t.Context(), r, f.ID(), approval{"ann"}))
+			}
+			a, err := flow.Wait[approval](f, "approval")
+			return a.By, err
+		})
+		fl.Handle(r)
+		r.work()
+		if got := result(t, r, fl, start(t, r, fl, 1)); got != "ann" || attempts != 2 {
+			t.Errorf("the result is %q after %d attempts", got, attempts)
+		}
+	})
+}
+
 // D-764: a wait ends when its time is over, for good; a sleep is as long as it is asked to be, and neither
 // is an attempt.
 func TestTimePasses(t *testing.T) {

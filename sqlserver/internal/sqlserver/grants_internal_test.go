@@ -37,9 +37,9 @@ func roleMays() map[engine.Role]mays {
 	}
 	producing := []string{
 		"outbox/lane", "outbox/enqueue", "outbox/enqueue_once", "outbox/enqueue_unique", "join/start", "join/attach", "join/attach_new", "join/wait", "timer/schedule", "timer/cancel", "timer/cancel_key",
-		"timer/reschedule", "inbox/see", "audit/note", "generation/check", "clock/now",
+		"timer/reschedule", "inbox/see", "flow/put_signal", "audit/note", "generation/check", "clock/now",
 	}
-	asOthers := []string{"outbox_enqueue", "outbox_enqueue_unique", "outbox_join_start", "outbox_join_attach", "outbox_join_wait", "timer_schedule", "timer_cancel", "timer_reschedule"}
+	asOthers := []string{"outbox_enqueue", "outbox_enqueue_unique", "outbox_join_start", "outbox_join_attach", "outbox_join_wait", "timer_schedule", "timer_cancel", "timer_reschedule", "flow_signal"}
 	return map[engine.Role]mays{
 		engine.RoleProducer: {
 			comment: `-- A producer enqueues: messages, timers, joins with their waits, messages of the inbox; and
@@ -53,7 +53,7 @@ func roleMays() map[engine.Role]mays {
 -- take leases, work off bulk acts, clean up. It does not pause, limit, start or stop bulk acts, change the audit trail or the schema.
 `,
 			operations: []string{"*"}, except: []string{"outbox/bulk_put", "outbox/bulk_stop", "pause/put", "pause/end", "limit/put", "limit/remove", "audit/list", "generation/restored", "move/ahead", "move/clear", "move/copied", "move/forget", "move/put", "move/reach", "move/tables", "move/touch"},
-			routines: []string{"outbox_*", "timer_*", "job_*", "inbox_*", "lease_*"}, reads: []string{"view"}, sees: true,
+			routines: []string{"outbox_*", "timer_*", "job_*", "inbox_*", "lease_*", "flow_*"}, reads: []string{"view"}, sees: true,
 		},
 		engine.RoleOperator: {
 			comment: `-- An operator reads everything, and does what pawl's commands for people do: pause, resume, limit,

@@ -11,7 +11,7 @@ BEGIN
   IF v_id IS NULL THEN
     RETURN 0;
   END IF;
-  PERFORM pawl.flow_lock(v_id);
+  PERFORM pg_advisory_xact_lock(pawl.flow_key(v_id));
   IF pawl.settled(v_id) THEN
     RETURN 2;
   END IF;

@@ -1,9 +1,10 @@
 -- Put claimed flows aside, a JSON array with owner, id, name and delay in microseconds, until a signal
 -- of the name comes, or until the delay has passed; without one for ever. One that has such a signal,
--- or one that cancels it, is due at once. Counts no attempt. Returns how many their owners held.
+-- or one that cancels it, is due at once; one to which a transaction that is open sends something is due
+-- soon. Counts no attempt. Returns how many their owners held.
 CREATE PROCEDURE pawl.flow_park @parks nvarchar(max) AS
 BEGIN
-DECLARE @got int = 0, @lock nvarchar(255), @name nvarchar(510), @delay_of bigint, @nth int = 0, @id bigint, @at datetime2(7);
+DECLARE @got int = 0, @lock nvarchar(255), @free int, @name nvarchar(510), @delay_of bigint, @nth int = 0, @id bigint, @at datetime2(7);
 DECLARE @wait TABLE (nr int NOT NULL PRIMARY KEY, id bigint NOT NULL, name nvarchar(510) COLLATE Latin1_General_100_BIN2 NOT NULL, delay bigint);
 pawl.run_tables()
 pawl.begin_own()
@@ -18,8 +19,10 @@ BEGIN
   IF @nth IS NULL BREAK;
   SELECT @id = w.id, @name = w.name, @delay_of = w.delay FROM @wait w WHERE w.nr = @nth;
   SET @got = @got + 1;
-  pawl.flow_lock(@id)
-  IF EXISTS (SELECT 1 FROM pawl.flow_signal s WHERE s.id = @id AND (s.name = N'' OR s.name = @name)
+  pawl.flow_lock(@id, 0)
+  IF @free < 0
+    SET @at = DATEADD(millisecond, 100, SYSUTCDATETIME());
+  ELSE IF EXISTS (SELECT 1 FROM pawl.flow_signal s WHERE s.id = @id AND (s.name = N'' OR s.name = @name)
               AND NOT EXISTS (SELECT 1 FROM pawl.flow_step t WHERE t.id = s.id AND t.signal = s.nr))
     SET @at = SYSUTCDATETIME();
   ELSE

@@ -3,12 +3,12 @@
 -- that is over, and otherwise 1.
 CREATE PROCEDURE pawl.flow_put_signal @message uniqueidentifier, @name nvarchar(510), @payload varbinary(max) AS
 BEGIN
-DECLARE @got int = 0, @lock nvarchar(255), @id bigint, @lane bigint, @at datetime2(7);
+DECLARE @got int = 0, @lock nvarchar(255), @free int, @id bigint, @lane bigint, @at datetime2(7);
 pawl.begin_own()
 EXEC pawl.outbox_position @message, @id OUTPUT;
 IF @id IS NOT NULL
 BEGIN
-  pawl.flow_lock(@id)
+  pawl.flow_lock(@id, -1)
   SET @got = 2;
 END;
 IF @got = 2 AND NOT pawl.settled(@id)

@@ -1,6 +1,6 @@
 -- Store the result of a message that @owner_token holds, for every join of which it is a
--- member: call it before outbox_ack, in the same transaction. An empty one is none. Returns 1,
--- or 0 for a message that is not held or no member: then nothing is stored.
+-- member, or for those who await it: call it before outbox_ack, in the same transaction. An empty one is
+-- none. Returns 1, or 0 for a message that is not held: then nothing is stored.
 CREATE PROCEDURE pawl.outbox_set_result @owner_token uniqueidentifier, @id bigint, @result nvarchar(max) AS
 BEGIN
 SET NOCOUNT ON;
