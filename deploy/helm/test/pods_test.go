@@ -88,8 +88,8 @@ func TestGracePeriod(t *testing.T) {
 		for _, page := range []string{"howto", "kubernetes"} {
 			text, err := os.ReadFile(root + "/docs/" + page + ".md")
 			must(t, err)
-			if says := fmt.Sprintf("terminationGracePeriodSeconds: %d ", *worker.TerminationGracePeriodSeconds); !strings.Contains(string(text), says) {
-				t.Errorf("docs/%s.md does not have %q", page, says)
+			if says := fmt.Sprintf(`terminationGracePeriodSeconds: %d\b`, *worker.TerminationGracePeriodSeconds); !regexp.MustCompile(says).Match(text) {
+				t.Errorf("docs/%s.md does not have %s", page, says)
 			}
 		}
 	}
