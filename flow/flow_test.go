@@ -100,7 +100,9 @@ func start[I, O any](t *testing.T, r *rig, fl *flow.Flow[I, O], in I, opts ...fl
 
 func result[I, O any](t *testing.T, r *rig, fl *flow.Flow[I, O], id outbox.MessageID) O {
 	t.Helper()
-	out, err := fl.Await(t.Context(), r, id)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // one that waits for ever is a failure
+	defer cancel()
+	out, err := fl.Await(ctx, r, id)
 	check(t, err)
 	return out
 }
@@ -325,21 +327,31 @@ func TestSignalWhileRunning(t *testing.T) {
 		})
 		fl.Handle(r)
 		r.work()
-		id := start(t, r, fl, 1)
-		<-running
+		ids := []outbox.MessageID{start(t, r, fl, 1), start(t, r, fl, 1)} // as many as transactions park at once
+		for range ids {
+			<-running
+		}
 		if e.Name == "sqlite" { // where no transaction that writes may stay open
-			check(t, approved.Send(t.Context(), r, id, approval{"ann"}))
+			for _, id := range ids {
+				check(t, approved.Send(t.Context(), r, id, approval{"ann"}))
+			}
 			close(sent)
 		} else {
 			tx := r.db.Begin(t)
-			check(t, approved.SendTx(t.Context(), r, tx, id, approval{"ann"}))
+			for _, id := range ids {
+				check(t, approved.SendTx(t.Context(), r, tx, id, approval{"ann"}))
+			}
 			close(sent)
-			other := start(t, r, fl, 1)
-			r.parked(other, 0) // others go on
+			r.parked(start(t, r, fl, 1), 0) // others go on
 			check(t, tx.Commit())
 		}
-		if got := result(t, r, fl, id); got != "ann" {
-			t.Errorf("the result is %q", got)
+		for _, id := range ids {
+			got := result(t, r, fl, id)
+			i, err := r.Outbox.Get(t.Context(), id)
+			check(t, err)
+			if got != "ann" || i.RetryCount > 0 { // an attempt that waited for the transaction would fail
+				t.Errorf("the result is %q after %d failures", got, i.RetryCount)
+			}
 		}
 	})
 }
@@ -405,14 +417,14 @@ func TestTimePasses(t *testing.T) {
 func TestUndo(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		r := open(t, e)
-		undone := r.fails("undo b", 1)
+		undone := r.fails("undo a", 1)
 		fl := flow.New("saga", func(f *flow.Run, wait bool) (int, error) {
 			for _, step := range []string{"a", "b"} {
 				if _, err := flow.Step(f, step, r.fails(step, 0)); err != nil {
 					return 0, err
 				}
 				f.Undo(step, func(ctx context.Context) error {
-					if step == "b" {
+					if step == "a" {
 						_, err := undone(ctx)
 						return err
 					}
@@ -433,7 +445,7 @@ func TestUndo(t *testing.T) {
 		if got := reason(t, r, fl, start(t, r, fl, false)); got != `step "c": boom` {
 			t.Errorf("it failed: %s", got)
 		}
-		r.want("a", "b", "c", "c", "undo b", "undo b", "undo a")
+		r.want("a", "b", "c", "c", "undo b", "undo a", "undo a")
 		r.done = nil
 		id := start(t, r, fl, true)
 		r.parked(id, 0)
