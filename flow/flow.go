@@ -61,7 +61,7 @@ type Host interface {
 	Flows() *Flows
 }
 
-// New returns a flow. Its name has at most 200 characters. fn may call what takes a Run in the same
+// New returns a flow. Its name has at most 250 characters. fn may call what takes a Run in the same
 // goroutine only, and has to return when one of these returns an error that is or wraps ErrSuspended.
 // A change of fn takes effect for runs that have begun, too: see Run.Version.
 func New[I, O any](name string, fn func(f *Run, in I) (O, error), settings ...Settings) *Flow[I, O] {

@@ -16,7 +16,7 @@ import (
 // the flow asks for it, and taken once. It is safe for concurrent use.
 type Signal[T any] struct{ name string }
 
-// NewSignal returns a signal. Its name has at most 200 characters.
+// NewSignal returns a signal. Its name has at most 250 characters.
 func NewSignal[T any](name string) *Signal[T] { return &Signal[T]{name} }
 
 // Send sends the signal to the flow with an id, in a transaction of its own. Errors: outbox.ErrNotFound, ErrOver, ErrTooLarge.

@@ -31,7 +31,7 @@ const (
 )
 
 // FlowName is the limit of the names of flows, steps and signals, in characters.
-const FlowName = 200
+const FlowName = 250
 
 // TimerKey is the limit of a timer's key, in characters.
 const TimerKey = 255

@@ -72,6 +72,21 @@ type store struct {
 }
 
 // fill puts something into every table.
+// fillFlow stores a parked flow with a step, a signal and a result.
+func fillFlow(t testing.TB, d dbtest.Database, p *pawl.Pawl) {
+	t.Helper()
+	ctx := t.Context()
+	id, err := p.Outbox.Enqueue(ctx, outbox.Message{Topic: "flow.parked", Queue: "flows"})
+	must(t, err)
+	owner := outbox.NewOwnerToken()
+	msgs, err := p.Outbox.WorkQueue("flows").Claim(ctx, owner, time.Minute, 1)
+	must(t, err)
+	at, day := int64(msgs[0].Position), 24*time.Hour
+	step := op.FlowStep{Owner: owner, ID: at, Name: "a", Nr: 1, Result: []byte{0, 1, 255}}
+	must(t, d.DB.Do(ctx, engine.Ask(op.FlowKeep{Steps: []op.FlowStep{step}}), engine.Ask(op.JoinResults{Results: []op.JoinResult{{Owner: owner, ID: at, Result: []byte("r")}}}),
+		engine.Ask(op.FlowPark{Parks: []op.FlowParked{{Owner: owner, ID: at, Name: "s", Delay: &day}}}), engine.Ask(op.FlowPutSignal{MessageID: id, Name: "other", Payload: []byte("{}")})))
+}
+
 func fill(t testing.TB, d dbtest.Database) *store {
 	t.Helper()
 	ctx := t.Context()
@@ -125,6 +140,7 @@ func fill(t testing.TB, d dbtest.Database) *store {
 	enqueue(outbox.Message{Topic: "later", Due: time.Now().Add(time.Hour), Priority: 5, Queue: "other", Expires: time.Now().Add(24 * time.Hour)})
 	enqueue(outbox.Message{Topic: "one", UniqueKey: "u", Unique: &outbox.UniqueOptions{Period: time.Hour}})
 
+	fillFlow(t, d, p)
 	s.join, err = p.Joins.Start(ctx, join.Spec{ExpectedSteps: 2, GroupingKey: "g", Metadata: "{}", Deadline: time.Now().Add(time.Hour)})
 	must(t, err)
 	for range 2 {

@@ -54,7 +54,11 @@ func examples(p *pkg, root string) (all []example, err error) {
 func called(f *ast.File) (calls, imports []string) {
 	ast.Inspect(f, func(n ast.Node) bool {
 		if c, ok := n.(*ast.CallExpr); ok {
-			if s, ok := c.Fun.(*ast.SelectorExpr); ok {
+			called := c.Fun
+			if of, ok := called.(*ast.IndexExpr); ok { // of a type: flow.Wait[T]
+				called = of.X
+			}
+			if s, ok := called.(*ast.SelectorExpr); ok {
 				calls = append(calls, s.Sel.Name)
 			}
 		}

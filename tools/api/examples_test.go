@@ -16,6 +16,7 @@ var firstCalls = map[string]string{
 	"pawl/admin":                   "Pause Resume SetLimit Explain",
 	"pawl/blob":                    "Put Get",
 	"pawl/cron":                    "Parse Next",
+	"pawl/flow":                    "New Handle Start Step StepTx Wait Send Undo All Cancel Await",
 	"pawl/fleet":                   "New Handle MigrateAll Pawl Run",
 	"pawl/health":                  "Health Healthy NewReport",
 	"pawl/health/probe":            "Handler",

@@ -1,6 +1,6 @@
 -- Store steps of flows, in order of their ids, whose messages their owners hold. One that is stored
 -- already stays as it is. Returns how many are held.
-CREATE OR REPLACE FUNCTION pawl.flow_keep(p_owner uuid[], p_id bigint[], p_name text[], p_kind integer[], p_nr integer[], p_retry integer[], p_signal integer[], p_result bytea[]) RETURNS bigint LANGUAGE plpgsql VOLATILE
+CREATE OR REPLACE FUNCTION pawl.flow_keep(p_owner uuid[], p_id bigint[], p_name text[], p_kind integer[], p_nr integer[], p_retry integer[], p_signal integer[], p_result bytea[]) RETURNS integer LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET jit = off AS $f$
 DECLARE
   v_held boolean[];

@@ -4,6 +4,8 @@
 -- triggered job is a message.
 GRANT EXECUTE ON TYPE::pawl.outbox_message_list TO [$(role)];
 GRANT EXECUTE ON pawl.audit_note TO [$(role)];
+GRANT EXECUTE ON pawl.flow_put_signal TO [$(role)];
+GRANT EXECUTE ON pawl.flow_signal TO [$(role)];
 GRANT EXECUTE ON pawl.generation_look TO [$(role)];
 GRANT EXECUTE ON pawl.inbox_revive TO [$(role)];
 GRANT EXECUTE ON pawl.job_delete TO [$(role)];

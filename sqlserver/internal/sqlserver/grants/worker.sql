@@ -17,6 +17,7 @@ GRANT EXECUTE ON pawl.audit_purge TO [$(role)];
 GRANT EXECUTE ON pawl.flow_keep TO [$(role)];
 GRANT EXECUTE ON pawl.flow_park TO [$(role)];
 GRANT EXECUTE ON pawl.flow_put_signal TO [$(role)];
+GRANT EXECUTE ON pawl.flow_signal TO [$(role)];
 GRANT EXECUTE ON pawl.generation_look TO [$(role)];
 GRANT EXECUTE ON pawl.inbox_abandon TO [$(role)];
 GRANT EXECUTE ON pawl.inbox_ack TO [$(role)];

@@ -5,7 +5,7 @@ SET NOCOUNT ON;
 DECLARE @got int, @data varbinary(max) = CAST(CAST(@payload COLLATE Latin1_General_100_BIN2_UTF8 AS varchar(max)) AS varbinary(max)), @text nvarchar(2048) = CONCAT(N'flow ', LOWER(CAST(@flow AS nvarchar(36))), N' not found'), @bytes bigint;
 EXEC pawl.check_isolation N'send a signal';
 EXEC pawl.check_id N'flow', @flow;
-EXEC pawl.check_text N'name', @name, 200, 1;
+EXEC pawl.check_text N'name', @name, 255, 1;
 SET @bytes = DATALENGTH(@data);
 EXEC pawl.check_bytes N'payload', @bytes, 65536;
 EXEC @got = pawl.flow_put_signal @flow, @name, @data;

@@ -24,6 +24,7 @@ import (
 	"github.com/bravellian/pawl/blob"
 	"github.com/bravellian/pawl/cron"
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/flow"
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/health/probe"
 	"github.com/bravellian/pawl/inbox"
