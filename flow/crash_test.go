@@ -1,0 +1,184 @@
+package flow_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/flow"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// breaking is a database whose connection breaks at one call that writes: before it took effect, or after.
+type breaking struct {
+	engine.DB
+	at    int64
+	after bool
+	dies  bool // with it the process: no later call succeeds
+	calls atomic.Int64
+}
+
+func (d *breaking) Unwrap() engine.DB { return d.DB }
+
+func (d *breaking) run(name string, forward func() error) error {
+	n := d.calls.Add(1)
+	broken := func(class error) error {
+		return &engine.Error{Op: name, Class: class, Err: errors.New("cut by the test")}
+	}
+	switch {
+	case n > d.at && d.dies:
+		return broken(engine.ErrUnreachable)
+	case n != d.at:
+		return forward()
+	case !d.after:
+		return broken(engine.ErrConnLost)
+	}
+	if err := forward(); err != nil {
+		return err
+	}
+	return broken(engine.ErrCommitUnknown)
+}
+
+func (d *breaking) Do(ctx context.Context, calls ...*engine.Call) error {
+	return d.run(calls[0].Name(), func() error { return d.DB.Do(ctx, calls...) })
+}
+
+func (d *breaking) InTx(ctx context.Context, fn func(ctx context.Context, tx engine.Tx) error) error {
+	return d.run("in a transaction", func() error { return d.DB.InTx(ctx, fn) })
+}
+
+// D-770: whichever call breaks, before it took effect or after, and whether the process survives or
+// another one goes on: each transaction of a step takes effect once, each signal is taken once, and the flow ends once.
+func TestCrashAtCalls(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		for _, after := range []bool{false, true} {
+			for _, dies := range []bool{false, true} {
+				t.Run(fmt.Sprintf("after it: %t, dies: %t", after, dies), func(t *testing.T) {
+					db := e.Open(t)
+					n := int64(1)
+					for ; crashAt(t, db, &breaking{DB: db.DB, at: n, after: after, dies: dies}); n++ {
+						if n > 200 {
+							t.Fatal("it does not end")
+						}
+					}
+					if n < 8 {
+						t.Errorf("there were only %d calls", n)
+					}
+				})
+			}
+		}
+	})
+}
+
+// crashAt runs a flow whose database breaks, and returns whether it came to that.
+func crashAt(t *testing.T, db dbtest.Database, broken *breaking) bool {
+	t.Helper()
+	count := func(topic string) int {
+		return db.Count(t, "SELECT count(*) FROM "+db.Table("outbox_message")+" WHERE topic = '"+topic+"'")
+	}
+	before := []int{count("written"), count("over")}
+	p, other := crashing(t, broken), crashing(t, db.DB)
+	id, err := other.all.Start(t.Context(), other, 3)
+	check(t, err)
+	for _, by := range []string{"ann", "bob"} {
+		check(t, approved.Send(t.Context(), other, id, approval{by}))
+	}
+	broken.calls.Store(0)
+	check(t, p.Start(t.Context()))
+	if broken.dies {
+		over := make(chan error, 1)
+		go func() { _, err := other.all.Await(t.Context(), other, id); over <- err }()
+		for dead := false; !dead; {
+			select {
+			case <-over:
+				dead = true
+				over <- nil
+			case <-time.After(time.Millisecond):
+				dead = broken.calls.Load() >= broken.at
+			}
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_ = p.Stop(ctx)
+		_, err := db.SQL.Exec("UPDATE " + db.Table("outbox_claim") + " SET locked_until = " + db.Ago(time.Hour))
+		check(t, err)
+		check(t, other.Start(t.Context()))
+		check(t, <-over)
+		p = other
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	got, err := other.all.Await(ctx, other, id)
+	check(t, err)
+	if got != "ann bob [0 1 2] 30" {
+		t.Errorf("call %d: the result is %q", broken.at, got)
+	}
+	if w, o := count("written")-before[0], count("over")-before[1]; w != 1 || o != 1 {
+		t.Errorf("call %d: written %d times, over %d times", broken.at, w, o)
+	}
+	check(t, p.Stop(context.Background()))
+	db.CheckPlaces(t)
+	return broken.calls.Load() >= broken.at
+}
+
+// crashProgram is a program with a flow that does everything.
+type crashProgram struct {
+	*pawl.Pawl
+	all *flow.Flow[int, string]
+}
+
+func crashing(t *testing.T, db engine.DB) *crashProgram {
+	t.Helper()
+	p, err := pawl.New(db, pawl.Options{Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), MaxPollingInterval: 100 * time.Millisecond, Grace: time.Millisecond, Lease: time.Second})
+	check(t, err)
+	c := &crashProgram{Pawl: p}
+	written, over := pawl.NewTopic[int]("written"), pawl.NewTopic[int]("over")
+	child := flow.New("child", func(_ *flow.Run, n int) (int, error) { return n * 10, nil }, atOnce(100))
+	c.all = flow.New("all", func(f *flow.Run, n int) (string, error) {
+		a, err := flow.Wait[approval](f, "approval")
+		if err != nil {
+			return "", err
+		}
+		if err := flow.StepTx(f, "write", func(ctx context.Context, tx pawl.Tx) error {
+			_, err := written.EnqueueTx(ctx, p, tx, n)
+			return err
+		}); err != nil {
+			return "", err
+		}
+		items, err := flow.Step(f, "items", func(context.Context) ([]int, error) { return []int{0, 1, 2}, nil })
+		if err != nil {
+			return "", err
+		}
+		parts, err := flow.All(f, "parts", items, func(_ context.Context, n int) (int, error) { return n, nil })
+		if err != nil {
+			return "", err
+		}
+		b, err := flow.Wait[approval](f, "approval")
+		if err != nil {
+			return "", err
+		}
+		if err := f.Sleep("a little", time.Millisecond); err != nil {
+			return "", err
+		}
+		called, err := flow.Call(f, "call", child, n)
+		f.OnDone(func(ctx context.Context, tx pawl.Tx) error {
+			_, err := over.EnqueueTx(ctx, p, tx, n)
+			return err
+		})
+		return fmt.Sprint(a.By, " ", b.By, " ", parts, " ", called), err
+	}, atOnce(100))
+	c.all.Handle(p)
+	child.Handle(p)
+	none := func(context.Context, *outbox.Message) error { return nil }
+	p.Handle("written", none)
+	p.Handle("over", none)
+	return c
+}
