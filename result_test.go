@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/blob"
@@ -129,6 +130,10 @@ func TestWithSealed(t *testing.T) {
 		p, topic := drained(t, e.Open(t)), secretly("secret", pawltest.Keys())
 		fan, err := p.Joins.FanOut(t.Context(), join.Spec{}, []outbox.Message{topic.With("plainly a"), topic.With("plainly b")}, join.Wait{OnComplete: topic.With("plainly c"), OnFail: topic.With("plainly d")})
 		must(t, err)
+		id, err := p.Joins.Start(t.Context(), join.Spec{ExpectedSteps: 1, Deadline: time.Unix(1, 0)})
+		must(t, err)
+		_, err = p.Joins.Wait(t.Context(), id, join.Wait{OnFail: topic.With("plainly e")})
+		must(t, err)
 		var got []outbox.MessageID
 		for _, i := range listed(t, p) {
 			if strings.Contains(string(i.Payload), "plainly") {
@@ -143,17 +148,8 @@ func TestWithSealed(t *testing.T) {
 				t.Errorf("%s is not bound", id)
 			}
 		}
-		if all := handled(t, p, topic); !slices.Equal(all, []string{"plainly a", "plainly b", "plainly c"}) {
+		if all := handled(t, p, topic); !slices.Equal(all, []string{"plainly a", "plainly b", "plainly c", "plainly e"}) {
 			t.Errorf("%q", all)
-		}
-		id, err := p.Joins.Start(t.Context(), join.Spec{ExpectedSteps: 1})
-		must(t, err)
-		_, err = p.Joins.Wait(t.Context(), id, join.Wait{OnFail: topic.With("plainly e")})
-		must(t, err)
-		for _, i := range listed(t, p) {
-			if i.Topic == join.DefaultTopic && strings.Contains(string(i.Payload), "plainly") {
-				t.Errorf("a wait has %q", i.Payload)
-			}
 		}
 	})
 }
