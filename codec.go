@@ -25,7 +25,7 @@ func CodecOf[M any](marshal func(M) ([]byte, error), unmarshal func([]byte, M) e
 
 // Sealed returns a codec that encrypts what c encodes, with AES-256-GCM and the current key; nil for c is the
 // topic's default. A payload is bound to its topic and, where the id is known when it is enqueued, to its message:
-// in the row of another it is [ErrNotAuthentic]. Headers, keys, errors and results of joins are not encrypted.
+// in the row of another it is [ErrNotAuthentic]. Headers, keys, errors and, without a codec, results of joins are not encrypted.
 // See docs/payloads.md.
 //
 //	var keys pawl.Keys // filled by main

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/sqlite"
 )
@@ -225,4 +226,35 @@ func ExamplePawl_Start() {
 	fmt.Println(<-handled)
 	check(p.Stop(ctx))
 	// Output: hello
+}
+
+// Two checks of an order run side by side. What follows them reads their results.
+func ExampleResults() {
+	ctx := context.Background()
+	db, done := open(ctx)
+	defer done()
+	p, err := pawl.New(db, pawl.Options{StopWhenEmpty: true})
+	check(err)
+	stock, credit, decide := pawl.NewTopic[Order]("stock"), pawl.NewTopic[Order]("credit"), pawl.NewTopic[Order]("decide")
+	for _, topic := range []*pawl.Topic[Order]{stock, credit} {
+		topic.Handle(p, func(ctx context.Context, d *pawl.Delivery[Order]) error {
+			return pawl.SetResult(ctx, d.Message, map[string]bool{topic.Name(): true})
+		})
+	}
+	decide.Handle(p, func(ctx context.Context, d *pawl.Delivery[Order]) error {
+		for step, err := range pawl.Results[map[string]bool](ctx, p, d.Message) {
+			if err != nil {
+				return err
+			}
+			fmt.Println(step.Status, step.Value)
+		}
+		return nil
+	})
+	o := Order{Number: 7}
+	_, err = p.Joins.FanOut(ctx, join.Spec{}, []outbox.Message{stock.With(o), credit.With(o)}, join.Wait{OnComplete: decide.With(o)})
+	check(err)
+	check(p.Run(ctx))
+	// Unordered output:
+	// completed map[stock:true]
+	// completed map[credit:true]
 }

@@ -12,7 +12,7 @@
 //	err = p.Run(ctx)
 //	l, err := p.Leases.Acquire(ctx, "close-books", lease.Options{Duration: 5 * time.Minute})
 //	t, err := OrderExpires.Schedule(ctx, p, timer.Timer{Due: time.Now().Add(time.Hour)}, order)
-//	err = Report.PutJob(ctx, p, job.Job{Name: "report", Schedule: "0 6 * * MON-FRI", Zone: "Europe/Berlin"}, body)
+//	err = p.Jobs.Put(ctx, Report.Every("0 6 * * MON-FRI", "Europe/Berlin", body))
 package pawl
 
 import (

@@ -71,7 +71,7 @@ func everyWay(t *testing.T, d dbtest.Database, p *pawl.Pawl, topic *pawl.Topic[s
 	_, err = p.Joins.FanOutTx(t.Context(), tx, join.Spec{ExpectedSteps: 1}, []outbox.Message{step}, join.Wait{OnComplete: after})
 	must(t, err)
 	must(t, tx.Commit())
-	must(t, topic.PutJob(t.Context(), p, job.Job{Name: "yearly", Schedule: "@yearly"}, want("job")))
+	must(t, p.Jobs.Put(t.Context(), topic.Every("@yearly", "", want("job"), job.Job{Name: "yearly"})))
 	_, err = p.Jobs.Trigger(t.Context(), "yearly")
 	must(t, err)
 	slices.Sort(all)
@@ -239,9 +239,7 @@ func TestSealedJobsAreCompared(t *testing.T) {
 		topic := secretly("report", keys)
 		for i, current := range []string{"1", "1", "2"} {
 			must(t, keys.Set(current, map[string][]byte{"1": key(1), "2": key(2)}))
-			jb, err := topic.Job(job.Job{Name: "report", Schedule: "@daily"}, "body")
-			must(t, err)
-			done, err := p.Jobs.Sync(t.Context(), "me", []job.Job{jb}, job.SyncOptions{})
+			done, err := p.Jobs.Sync(t.Context(), "me", []job.Job{topic.Every("@daily", "", "body")}, job.SyncOptions{})
 			must(t, err)
 			if changed := len(done.Stored); changed != []int{1, 0, 1}[i] {
 				t.Errorf("sync %d changed %d", i, changed)
@@ -426,7 +424,7 @@ func TestOffloadErrors(t *testing.T) {
 	if body, err := topic.Decode(t.Context(), &m); err != nil || len(body) == 0 || body[0] != 0xff {
 		t.Error(body, err)
 	}
-	if _, err := topic.Job(job.Job{Name: "n"}, m.Payload); !errors.Is(err, pawl.ErrInvalid) {
+	if jb := topic.Every("@daily", "", m.Payload); !errors.Is(jb.Validate(), pawl.ErrInvalid) {
 		t.Error(err)
 	}
 }

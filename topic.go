@@ -49,14 +49,19 @@ type TopicOptions struct {
 // invalid, which is a mistake in the program.
 func NewTopic[T any](name string, opts ...TopicOptions) *Topic[T] {
 	o, err := engine.Option(opts)
-	t := &Topic[T]{name: name, opts: o, plain: codec.JSON{}}
+	t := &Topic[T]{name: name, opts: o, plain: plain[T]()}
 	if err := cmp.Or(err, (&outbox.Message{Topic: name, Queue: t.opts.Queue, Priority: t.opts.Priority}).Validate()); err != nil {
 		panic(fmt.Sprintf("pawl: topic %q: %v", name, err))
 	}
-	if _, raw := any((*T)(nil)).(*[]byte); raw {
-		t.plain = codec.Bytes{}
-	}
 	return t
+}
+
+// plain returns the codec of bodies without one of their topic.
+func plain[T any]() codec.Codec {
+	if _, raw := any((*T)(nil)).(*[]byte); raw {
+		return codec.Bytes{}
+	}
+	return codec.JSON{}
 }
 
 // Also returns the topic with other names that its handlers take as well: those that it had, in messages,
@@ -103,16 +108,39 @@ type EnqueueOptions struct {
 	Headers map[string]string
 }
 
-// Message returns the message of a body, for calls that take an outbox.Message: the steps
-// and follow-ups of joins. It fails with [ErrInvalid] if the codec does. A Sealed payload is bound to the
-// topic and, if options have it, the id. What is offloaded is put at once, in no transaction: on SQLite, with
-// a blob.SQL in pawl's file, call Message before yours begins.
-func (t *Topic[T]) Message(body T, opts ...EnqueueOptions) (outbox.Message, error) {
+// With returns the message of a body, for calls that take an outbox.Message: the steps and follow-ups of joins, and
+// messages of several topics in one EnqueueBatchTx. Its payload is made by the call that stores it, in that call's
+// transaction, and so are the errors of the codec and of the options. Sealed binds it to its topic and message; a
+// follow-up to its topic alone.
+//
+//	_, err := p.Joins.FanOutTx(ctx, tx, join.Spec{}, []outbox.Message{Pack.With(o), Label.With(o)}, join.Wait{OnComplete: Ship.With(o)})
+func (t *Topic[T]) With(body T, opts ...EnqueueOptions) outbox.Message {
 	m, err := t.message(opts)
-	if err == nil {
-		m.Payload, err = t.encode(context.Background(), codec.Target{ID: m.ID}, body)
+	if _, late := t.opts.Codec.(codec.Targeted); late && err == nil {
+		return t.late(m, body)
 	}
-	return m, err
+	if err == nil {
+		m.Payload, err = t.encode(context.Background(), codec.Target{}, body)
+	}
+	if err != nil {
+		outbox.WithPayload(access.Key{}, &m, nil, err)
+	}
+	return m
+}
+
+// late returns a message whose payload is made when it has its id.
+func (t *Topic[T]) late(m outbox.Message, body T) outbox.Message {
+	outbox.WithPayload(access.Key{}, &m, func(ctx context.Context, tx Tx, id outbox.MessageID) ([]byte, error) {
+		return t.encode(ctx, codec.Target{ID: id, Tx: tx}, body)
+	}, nil)
+	return m
+}
+
+// Message returns the message of a body with its payload, for programs that send it themselves, to an inbox for
+// example. It fails with [ErrInvalid] if the codec does. A Sealed payload is bound to the topic and, if options
+// have it, the id. What is offloaded is put at once, in a transaction of its own.
+func (t *Topic[T]) Message(body T, opts ...EnqueueOptions) (outbox.Message, error) {
+	return outbox.Filled(access.Key{}, context.Background(), nil, t.With(body, opts...))
 }
 
 // message returns a message without its payload.
@@ -132,32 +160,12 @@ func (t *Topic[T]) encode(ctx context.Context, to codec.Target, body T) ([]byte,
 // EnqueueTx stores a message in the program's transaction, which decides whether it was
 // ever there; see outbox.Outbox.EnqueueTx for errors and isolation levels.
 func (t *Topic[T]) EnqueueTx(ctx context.Context, p *Pawl, tx any, body T, opts ...EnqueueOptions) (outbox.MessageID, error) {
-	m, err := t.late(body, opts)
-	if err != nil {
-		return outbox.MessageID{}, err
-	}
-	return p.Outbox.EnqueueTx(ctx, tx, m)
-}
-
-// late returns a message for an enqueue, whose payload is made when the id is known if the codec needs it.
-func (t *Topic[T]) late(body T, opts []EnqueueOptions) (outbox.Message, error) {
-	if _, ok := t.opts.Codec.(codec.Targeted); !ok {
-		return t.Message(body, opts...)
-	}
-	m, err := t.message(opts)
-	outbox.WithPayload(access.Key{}, &m, func(ctx context.Context, tx Tx, id outbox.MessageID) ([]byte, error) {
-		return t.encode(ctx, codec.Target{ID: id, Tx: tx}, body)
-	})
-	return m, err
+	return p.Outbox.EnqueueTx(ctx, tx, t.With(body, opts...))
 }
 
 // Enqueue stores a message in a transaction of its own; see outbox.Outbox.Enqueue.
 func (t *Topic[T]) Enqueue(ctx context.Context, p *Pawl, body T, opts ...EnqueueOptions) (outbox.MessageID, error) {
-	m, err := t.late(body, opts)
-	if err != nil {
-		return outbox.MessageID{}, err
-	}
-	return p.Outbox.Enqueue(ctx, m)
+	return p.Outbox.Enqueue(ctx, t.With(body, opts...))
 }
 
 // EnqueueBatchTx stores messages in the program's transaction, and returns their ids in
@@ -193,9 +201,7 @@ func (t *Topic[T]) messages(bodies []T, opts []EnqueueOptions) ([]outbox.Message
 	}
 	msgs := make([]outbox.Message, len(bodies))
 	for i, body := range bodies {
-		if msgs[i], err = t.late(body, opts); err != nil {
-			return nil, err
-		}
+		msgs[i] = t.With(body, opts...)
 	}
 	return msgs, nil
 }
@@ -222,21 +228,25 @@ func (t *Topic[T]) Schedule(ctx context.Context, p *Pawl, tm timer.Timer, body T
 	return p.Timers.Schedule(ctx, tm)
 }
 
-// Job returns a job whose runs are messages of the topic with body, for job.Jobs.Sync; see
-// PutJob. Its payload is never offloaded.
-func (t *Topic[T]) Job(jb job.Job, body T) (job.Job, error) {
-	err := t.fill(context.Background(), codec.Target{Template: true}, &jb.Topic, &jb.Payload, &jb.Queue, &jb.Priority, body)
-	return jb, err
-}
-
-// PutJob stores a job whose runs are messages of the topic with body. jb says its name and
-// schedule; its topic and payload must be empty. See job.Jobs.Put.
-func (t *Topic[T]) PutJob(ctx context.Context, p *Pawl, jb job.Job, body T) error {
-	jb, err := t.Job(jb, body)
-	if err != nil {
-		return err
+// Every returns a job whose runs are messages of the topic with body, at the times of a cron schedule on the clocks
+// of a zone, "" for UTC: for job.Jobs.Sync, which takes all jobs of a program, and job.Jobs.Put, which return the
+// errors. One job.Job may say the rest; its name is by default the topic's, and its topic, payload, schedule and
+// zone must be empty. The payload is never offloaded.
+//
+//	_, err := p.Jobs.Sync(ctx, "shop", []job.Job{
+//		Report.Every("0 6 * * MON-FRI", "Europe/Berlin", config),
+//		Cleanup.Every("@hourly", "", limits, job.Job{Overlap: job.Skip}),
+//	}, job.SyncOptions{})
+func (t *Topic[T]) Every(schedule, zone string, body T, more ...job.Job) job.Job {
+	jb, err := engine.Option(more)
+	if err == nil && jb.Schedule+jb.Zone != "" {
+		err = engine.Invalid("schedule", "set twice, or the zone")
 	}
-	return p.Jobs.Put(ctx, jb)
+	if err == nil {
+		err = t.fill(context.Background(), codec.Target{Template: true}, &jb.Topic, &jb.Payload, &jb.Queue, &jb.Priority, body)
+	}
+	jb.Name, jb.Schedule, jb.Zone = cmp.Or(jb.Name, t.name), schedule, zone
+	return job.WithError(access.Key{}, jb, err)
 }
 
 // fill completes what becomes a message of the topic.

@@ -61,7 +61,7 @@ func TestTopicHandlesWhatIsWritten(t *testing.T) {
 		must(t, err)
 		_, err = topic.Schedule(t.Context(), p, timer.Timer{Due: time.Now().Add(-time.Second)}, parcel{8})
 		must(t, err)
-		must(t, topic.PutJob(t.Context(), p, job.Job{Name: "daily", Schedule: "@yearly"}, parcel{9}))
+		must(t, p.Jobs.Put(t.Context(), topic.Every("@yearly", "", parcel{9}, job.Job{Name: "daily"})))
 		_, err = p.Jobs.Trigger(t.Context(), "daily")
 		must(t, err)
 
@@ -81,38 +81,6 @@ func TestTopicHandlesWhatIsWritten(t *testing.T) {
 		}
 		if slices.Sort(numbers); !slices.Equal(numbers, []int{1, 2, 3, 4, 5, 6, 8, 9}) {
 			t.Errorf("handled %v", numbers)
-		}
-	})
-}
-
-// D-207: steps and the follow-up of a join are messages of topics; steps return results.
-func TestTopicInJoins(t *testing.T) {
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
-		step, done := pawl.NewTopic[parcel]("step"), pawl.NewTopic[string]("done")
-		p := drained(t, e.Open(t))
-		first, err := step.Message(parcel{1})
-		must(t, err)
-		after, err := done.Message("all packed")
-		must(t, err)
-		_, err = p.Joins.FanOut(t.Context(), join.Spec{ExpectedSteps: 1}, []outbox.Message{first}, join.Wait{OnComplete: after})
-		must(t, err)
-		var told string
-		step.Handle(p, func(_ context.Context, d *pawl.Delivery[parcel]) error { return d.SetResult([]byte("packed")) })
-		done.Handle(p, func(ctx context.Context, d *pawl.Delivery[string]) error {
-			from, err := p.Joins.From(ctx, d.Message)
-			if err != nil {
-				return err
-			}
-			members, err := engine.Collect(p.Joins.Members(ctx, from[0].ID, join.MembersOptions{}), 100)
-			told = d.Body
-			for _, m := range members {
-				told += " " + string(m.Result)
-			}
-			return err
-		})
-		must(t, p.Run(t.Context()))
-		if told != "all packed packed" {
-			t.Errorf("told %q", told)
 		}
 	})
 }
@@ -330,7 +298,13 @@ func TestTopicRefuses(t *testing.T) {
 	p := drained(t, d)
 	topic := pawl.NewTopic[parcel]("parcel")
 	for what, err := range map[string]error{
-		"a topic beside the topic's": topic.PutJob(t.Context(), p, job.Job{Name: "j", Schedule: "@daily", Topic: "other"}, parcel{}),
+		"a topic beside the topic's": p.Jobs.Put(t.Context(), topic.Every("@daily", "", parcel{}, job.Job{Topic: "other"})),
+		"a schedule beside the call": p.Jobs.Put(t.Context(), topic.Every("@daily", "", parcel{}, job.Job{Schedule: "@daily"})),
+		"a zone beside the call's":   p.Jobs.Put(t.Context(), topic.Every("@daily", "", parcel{}, job.Job{Zone: "UTC"})),
+		"two jobs":                   p.Jobs.Put(t.Context(), topic.Every("@daily", "", parcel{}, job.Job{}, job.Job{})),
+		"a job without JSON":         errOf(p.Jobs.Sync(t.Context(), "me", []job.Job{pawl.NewTopic[chan int]("c").Every("@daily", "", nil)}, job.SyncOptions{})),
+		"a step without JSON":        errOf(p.Joins.FanOut(t.Context(), join.Spec{}, []outbox.Message{pawl.NewTopic[chan int]("c").With(nil)}, join.Wait{})),
+		"a follow-up without JSON":   errOf(p.Joins.FanOut(t.Context(), join.Spec{}, []outbox.Message{topic.With(parcel{})}, join.Wait{OnFail: pawl.NewTopic[chan int]("c").With(nil)})),
 		"a payload beside the body":  errOf(topic.Schedule(t.Context(), p, timer.Timer{Due: time.Now(), Payload: []byte("x")}, parcel{})),
 		"one key for two messages":   errOf(topic.EnqueueBatch(t.Context(), p, []parcel{{1}, {2}}, pawl.EnqueueOptions{UniqueKey: "k"})),
 		"one id for two messages":    errOf(topic.EnqueueBatch(t.Context(), p, []parcel{{1}, {2}}, pawl.EnqueueOptions{ID: outbox.MessageID{1}})),

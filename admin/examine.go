@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -91,7 +90,7 @@ func (e *examination) failure(ctx context.Context, check string, err error) heal
 	f := engine.NewFinding(health.Warning, "could not be checked: "+oneLine(err), "")
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded), errors.Is(err, engine.ErrTimeout):
-		f.Summary = fmt.Sprintf("no answer within %v", e.opts.Timeout)
+		f.Summary = "no answer within " + engine.Exact(e.opts.Timeout)
 		f.NextStep = "The database is slow, or somebody holds a lock: look at the other findings, then try again with more time."
 	case errors.Is(err, engine.ErrUnreachable), errors.Is(err, engine.ErrConnLost), errors.Is(err, engine.ErrFileLost):
 		f.Level, f.NextStep = health.Problem, engine.ConnectAdvice(err)

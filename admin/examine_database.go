@@ -108,7 +108,7 @@ func (e *examination) checkWritable(ctx context.Context) ([]health.Finding, erro
 		return one(health.Problem, oneLine(err),
 			"Connect to the primary, not to a standby, and check default_transaction_read_only; of a SQLite file, check the rights of file and directory, mode=ro and query_only."), nil
 	case errors.Is(err, engine.ErrBusy):
-		return one(health.Warning, fmt.Sprintf("no lock to write with within %v", e.opts.Timeout),
+		return one(health.Warning, "no lock to write with within "+engine.Exact(e.opts.Timeout),
 			"A transaction is open for long: find the program that holds it. Nothing else is written meanwhile."), nil
 	}
 	return nil, err

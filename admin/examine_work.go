@@ -36,7 +36,7 @@ func (e *examination) checkClaims(ctx context.Context) ([]health.Finding, error)
 	case err != nil:
 		return nil, err
 	case expired.Runs == 0:
-		return one(health.OK, fmt.Sprintf("no message is claimed whose lease has been over for %v", overdue), ""), nil
+		return one(health.OK, "no message is claimed whose lease has been over for "+engine.Exact(overdue), ""), nil
 	}
 	return one(health.Warning, fmt.Sprintf("%d messages are claimed although their leases are over, the first for %s, and nobody puts them back", expired.Messages, e.ago(expired.Since)), runWorkers), nil
 }
@@ -62,7 +62,7 @@ func (e *examination) checkSchedule(ctx context.Context) ([]health.Finding, erro
 			found = append(found, engine.NewFinding(health.Warning, fmt.Sprintf("%s %s overdue, the oldest for %s", engine.AtLeast(late.n, late.n >= maxRows), late.what, engine.Span(inspect.Age(late.micros))), runWorkers))
 		}
 	}
-	return engine.OrOK(found, fmt.Sprintf("no timer or job is overdue by more than %v", overdue)), nil
+	return engine.OrOK(found, "no timer or job is overdue by more than "+engine.Exact(overdue)), nil
 }
 
 // ago returns how long ago a time of the database was.
@@ -80,13 +80,13 @@ func (e *examination) checkInbox(ctx context.Context) ([]health.Finding, error) 
 	case err != nil:
 		return nil, err
 	case len(stuck) == 0:
-		return one(health.OK, fmt.Sprintf("nothing is being processed that was not heard of for %v", limits.InboxStuck), ""), nil
+		return one(health.OK, "nothing is being processed that was not heard of for "+engine.Exact(limits.InboxStuck), ""), nil
 	}
 	var keys []string
 	for _, m := range stuck[:min(len(stuck), mentioned)] {
 		keys = append(keys, fmt.Sprintf("%q", inbox.Key{Source: m.Source, MessageID: m.MessageID}.String()))
 	}
-	evidence := fmt.Sprintf("%s messages are being processed and were not heard of for %v: %s", engine.AtLeast(int64(len(stuck)), more), limits.InboxStuck, engine.Listed(keys, len(stuck), mentioned))
+	evidence := fmt.Sprintf("%s messages are being processed and were not heard of for %v: %s", engine.AtLeast(int64(len(stuck)), more), engine.Exact(limits.InboxStuck), engine.Listed(keys, len(stuck), mentioned))
 	return one(health.Warning, evidence, "They were begun and not ended: have their senders deliver them again, or look at one with: pawl inbox show SOURCE ID"), nil
 }
 

@@ -22,7 +22,7 @@ func (e *explainer) limited(ctx context.Context, m *outbox.Info) (blockers []hea
 			blockers = append(blockers, blocker(codeLimited, fmt.Sprintf("%s of %s are claimed, and its limit is %d; this one waits until one of them has ended.", engine.Several(l.Claimed, "message"), subject, l.Concurrency), next))
 		}
 		if l.Rate > 0 && l.Next.After(e.now) {
-			blockers = append(blockers, blocker(codeLimited, fmt.Sprintf("The limit of %s is %d in %s; the next one may begin at %s.", subject, l.Rate, l.Period, e.when(l.Next)), next))
+			blockers = append(blockers, blocker(codeLimited, fmt.Sprintf("The limit of %s is %d in %s; the next one may begin at %s.", subject, l.Rate, engine.Exact(l.Period), e.when(l.Next)), next))
 		}
 	}
 	return blockers, err

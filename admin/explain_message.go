@@ -245,7 +245,7 @@ func (e *explainer) later(m *outbox.Info, p *place) (health.Finding, bool) {
 	if !p.at.After(e.now) {
 		return health.Finding{}, false
 	}
-	runNow := fmt.Sprintf("to have it run now: pawl reschedule %s --now", m.ID)
+	runNow := fmt.Sprintf("to have it run now: pawl reschedule %s --due now", m.ID)
 	switch {
 	case m.RetryCount > 0 && p.retryAt.Equal(p.at):
 		return blocker(codeRetry, fmt.Sprintf("It waits until %s for attempt %d: attempt %d failed%s", e.when(p.at), m.RetryCount+1, m.RetryCount, stop(after(m.LastError))), fmt.Sprintf("to have it run now: pawl retry %s", m.ID)), true

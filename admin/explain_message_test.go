@@ -24,7 +24,7 @@ func TestExplainMessageScheduled(t *testing.T) {
 		id := f.enqueue(outbox.Message{Due: f.now().Add(49*time.Hour + 30*time.Minute)})
 		x := f.explain(id.String(), "scheduled")
 		f.says(x, "Z (in 2d1h)")
-		f.next(x, "to have it run now: pawl reschedule "+id.String()+" --now")
+		f.next(x, "to have it run now: pawl reschedule "+id.String()+" --due now")
 		f.fact(x, "topic", "t")
 		f.fact(x, "queue", "default")
 		f.fact(x, "due", "in 2d1h")

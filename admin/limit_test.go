@@ -36,7 +36,7 @@ func TestExplainLimited(t *testing.T) {
 		f.explain(id.String(), "queued")
 		f.one()
 		other := f.enqueue(outbox.Message{})
-		f.says(f.explain(other.String(), "limited"), `queue "default" is 1 in 1h0m0s`)
+		f.says(f.explain(other.String(), "limited"), `queue "default" is 1 in 1h`)
 	})
 }
 

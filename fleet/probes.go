@@ -7,6 +7,7 @@ import (
 
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/checker"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/fleetstate"
 )
 
@@ -79,7 +80,7 @@ func failed(s *fleetstate.Store) health.Finding {
 	facts := health.Facts{{Key: "failures", Value: s.Failures}}
 	if !s.LastSuccess.IsZero() {
 		ago := time.Since(s.LastSuccess).Round(time.Second)
-		last = fmt.Sprintf("it last answered %s ago", ago)
+		last = fmt.Sprintf("it last answered %s ago", engine.Exact(ago))
 		facts = append(facts, health.Fact{Key: "last_success", Value: ago.Seconds()})
 	}
 	return health.Finding{
@@ -97,7 +98,7 @@ func (f *Fleet) polling() health.Finding {
 	}
 	if s, late := f.timetable.overdue(time.Now()); late > latePoll {
 		found.Level = health.Problem
-		found.Summary = fmt.Sprintf("hangs: store %s should have been polled %s ago", s.Key, late.Round(time.Second))
+		found.Summary = fmt.Sprintf("hangs: store %s should have been polled %s ago", s.Key, engine.Exact(late.Round(time.Second)))
 		found.NextStep = "restart this process"
 	}
 	return found

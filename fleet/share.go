@@ -300,7 +300,7 @@ func shareSummary(h *fleetstate.Share, mine int) string {
 	case h.Read.IsZero():
 		return text + fmt.Sprintf(" (their list was never read: %s)", h.Error)
 	}
-	return text + fmt.Sprintf(" (their list is %s old: %s)", time.Since(h.Read).Round(time.Second), h.Error)
+	return text + fmt.Sprintf(" (their list is %s old: %s)", engine.Exact(time.Since(h.Read).Round(time.Second)), h.Error)
 }
 
 // ready reports whether it is known which stores this process works on.

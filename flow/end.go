@@ -51,13 +51,8 @@ func (f *Run) end(out any, err error) error {
 
 // succeed begins the run that follows this one.
 func (f *Run) succeed(body any) error {
-	m := outbox.Message{
-		Topic: f.spec.topic, Queue: f.m.Queue, Priority: f.m.Priority, ID: derived(f.m.ID, continued), CorrelationID: f.m.CorrelationID, Headers: f.m.Headers,
-	}
-	if err := f.spec.fill(&m, body); err != nil {
-		return err
-	}
-	_, err := f.flows.outbox.Enqueue(f.ctx, m)
+	m := outbox.Message{ID: derived(f.m.ID, continued), CorrelationID: f.m.CorrelationID, Headers: f.m.Headers}
+	_, err := f.flows.outbox.Enqueue(f.ctx, f.spec.message(body, m))
 	return err
 }
 

@@ -42,16 +42,13 @@ func All[T, R any](f *Run, name string, items []T, fn func(ctx context.Context, 
 		f.stop = Final(fmt.Errorf("%w parts of step %q", ErrTooMany, key))
 		return nil, f.stop
 	}
-	messages := func() ([]outbox.Message, error) {
+	messages := func() []outbox.Message {
 		all := make([]outbox.Message, len(items))
 		for i := range items {
-			all[i] = f.child(key, i, f.spec)
+			all[i] = f.child(key, i, f.spec, items[i])
 			all[i].Headers[headerPart] = key
-			if err := f.spec.fill(&all[i], items[i]); err != nil {
-				return nil, Final(err)
-			}
 		}
-		return all, nil
+		return all
 	}
 	results := make([]R, len(items))
 	failed, err := f.fan(key, len(items), f.spec, messages, func(i int) any { return &results[i] })
@@ -68,26 +65,20 @@ func Call[I, O any](f *Run, name string, child *Flow[I, O], in I) (out O, err er
 	if err != nil {
 		return out, err
 	}
-	if child.spec.err != nil {
-		return out, Final(child.spec.err)
-	}
-	m := f.child(key, 0, &child.spec)
-	failed, err := f.fan(key, 1, &child.spec, func() ([]outbox.Message, error) { return []outbox.Message{m}, child.spec.fill(&m, in) }, func(int) any { return &out })
+	failed, err := f.fan(key, 1, &child.spec, func() []outbox.Message { return []outbox.Message{f.child(key, 0, &child.spec, in)} }, func(int) any { return &out })
 	if err != nil || failed == 0 {
 		return out, err
 	}
 	reason := "failed"
-	if info, err := f.flows.outbox.Get(f.ctx, m.ID); err == nil && info.LastError != "" {
+	if info, err := f.flows.outbox.Get(f.ctx, f.childID(key, 0)); err == nil && info.LastError != "" {
 		reason = info.LastError
 	}
 	return out, &StepError{Step: key, Reason: reason}
 }
 
 // child returns a message that belongs to a step.
-func (f *Run) child(key string, i int, s *spec) outbox.Message {
-	return outbox.Message{
-		ID: f.childID(key, i), CorrelationID: cmp.Or(f.m.CorrelationID, f.id.String()), Topic: s.topic, Queue: s.settings.Queue, Priority: s.settings.Priority, Headers: map[string]string{headerRun: f.id.String()},
-	}
+func (f *Run) child(key string, i int, s *spec, body any) outbox.Message {
+	return s.message(body, outbox.Message{ID: f.childID(key, i), CorrelationID: cmp.Or(f.m.CorrelationID, f.id.String()), Headers: map[string]string{headerRun: f.id.String()}})
 }
 
 func (f *Run) childID(key string, i int) outbox.MessageID {
@@ -96,7 +87,7 @@ func (f *Run) childID(key string, i int) outbox.MessageID {
 
 // fan begins messages as the steps of a join, parks the flow until that has ended, and then reads their
 // results. It returns how many failed.
-func (f *Run) fan(key string, n int, s *spec, messages func() ([]outbox.Message, error), into func(i int) any) (failed int, err error) {
+func (f *Run) fan(key string, n int, s *spec, messages func() []outbox.Message, into func(i int) any) (failed int, err error) {
 	if n == 0 {
 		return 0, nil
 	}
@@ -126,12 +117,12 @@ func (f *Run) fan(key string, n int, s *spec, messages func() ([]outbox.Message,
 }
 
 // start begins a join. Messages and join have ids that derive from the flow's: a second attempt begins nothing.
-func (f *Run) start(id join.ID, messages func() ([]outbox.Message, error)) (*join.Info, error) {
-	all, err := messages()
-	if err != nil {
-		return nil, err
-	}
-	if _, err := f.flows.joins.FanOut(f.ctx, join.Spec{ID: id, GroupingKey: f.id.String()}, all, join.Wait{}); err != nil {
+func (f *Run) start(id join.ID, messages func() []outbox.Message) (*join.Info, error) {
+	_, err := f.flows.joins.FanOut(f.ctx, join.Spec{ID: id, GroupingKey: f.id.String()}, messages(), join.Wait{})
+	switch {
+	case errors.Is(err, engine.ErrInvalid):
+		return nil, Final(err)
+	case err != nil:
 		return nil, f.suspend(err)
 	}
 	return &join.Info{Status: join.Pending}, nil

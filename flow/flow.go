@@ -8,6 +8,7 @@
 package flow
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -124,51 +125,36 @@ func (fl *Flow[I, O]) ID(key string) outbox.MessageID {
 // Start begins a run of the flow in a transaction of its own. It returns the run's id, which is that of
 // its message. With pawl.ErrCommitUnknown and a key, starting again starts nothing twice.
 func (fl *Flow[I, O]) Start(ctx context.Context, h Host, in I, opts ...Options) (outbox.MessageID, error) {
-	m, err := fl.message(in, opts)
-	if err != nil {
-		return outbox.MessageID{}, err
-	}
-	return h.Flows().outbox.Enqueue(ctx, m)
+	return h.Flows().outbox.Enqueue(ctx, fl.message(in, opts))
 }
 
 // StartTx is Start in the program's transaction, which decides whether the run ever was: see
 // outbox.Outbox.EnqueueTx.
 func (fl *Flow[I, O]) StartTx(ctx context.Context, h Host, tx any, in I, opts ...Options) (outbox.MessageID, error) {
-	m, err := fl.message(in, opts)
-	if err != nil {
-		return outbox.MessageID{}, err
-	}
-	return h.Flows().outbox.EnqueueTx(ctx, tx, m)
+	return h.Flows().outbox.EnqueueTx(ctx, tx, fl.message(in, opts))
 }
 
-func (fl *Flow[I, O]) message(in I, opts []Options) (m outbox.Message, err error) {
+// message returns the message that begins a run, or one that cannot be enqueued.
+func (fl *Flow[I, O]) message(in I, opts []Options) outbox.Message {
 	o, err := engine.Option(opts)
-	if err == nil {
-		err = fl.spec.err
-	}
-	if err == nil {
-		err = engine.CheckText("key", o.Key, limits.UniqueKey, false)
-	}
-	if err != nil {
-		return m, err
-	}
-	m = outbox.Message{Topic: fl.spec.topic, Queue: fl.spec.settings.Queue, Priority: fl.spec.settings.Priority, Due: o.Due, CorrelationID: o.CorrelationID, Headers: o.Headers}
+	m := fl.spec.message(in, outbox.Message{Due: o.Due, CorrelationID: o.CorrelationID, Headers: o.Headers})
 	if o.Key != "" {
 		m.ID = fl.ID(o.Key)
 	}
-	return m, fl.spec.fill(&m, in)
+	if err = cmp.Or(err, engine.CheckText("key", o.Key, limits.UniqueKey, false)); err != nil {
+		outbox.WithPayload(access.Key{}, &m, nil, err)
+	}
+	return m
 }
 
-// fill sets the payload of a message, once its id is known if the codec needs it.
-func (s *spec) fill(m *outbox.Message, body any) (err error) {
-	if _, ok := s.settings.Codec.(codec.Targeted); !ok {
-		m.Payload, err = codec.Encode(context.Background(), s.settings.Codec, codec.Target{Topic: s.topic, ID: m.ID}, body)
-		return err
-	}
-	outbox.WithPayload(access.Key{}, m, func(ctx context.Context, tx outbox.Tx, id outbox.MessageID) ([]byte, error) {
+// message completes a message with what the flow says, and with the payload of a body: once its id is
+// known. One that cannot be encoded cannot be enqueued.
+func (s *spec) message(body any, m outbox.Message) outbox.Message {
+	m.Topic, m.Queue, m.Priority = s.topic, s.settings.Queue, s.settings.Priority
+	outbox.WithPayload(access.Key{}, &m, func(ctx context.Context, tx outbox.Tx, id outbox.MessageID) ([]byte, error) {
 		return codec.Encode(ctx, s.settings.Codec, codec.Target{Topic: s.topic, ID: id, Tx: tx}, body)
-	})
-	return nil
+	}, s.err)
+	return m
 }
 
 // Await waits until a run has ended, and returns its result. It follows runs that Continue began.

@@ -95,7 +95,7 @@ func ExampleJobs_Trigger() {
 		log.Fatal(err)
 	}
 	run := pawl.NewTopic[cleanup]("cleanup.run")
-	err = run.PutJob(ctx, p, job.Job{Name: "daily-cleanup", Schedule: "0 2 * * *"}, cleanup{RetentionDays: 90, IncludeArchives: true})
+	err = p.Jobs.Put(ctx, run.Every("0 2 * * *", "", cleanup{RetentionDays: 90, IncludeArchives: true}, job.Job{Name: "daily-cleanup"}))
 	if err != nil {
 		log.Fatal(err)
 	}

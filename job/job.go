@@ -83,6 +83,14 @@ type Job struct {
 	// of its name, so that a thousand midnight jobs do not start together. At most
 	// 24 h.
 	Spread time.Duration `json:"-"`
+
+	err error // see WithError
+}
+
+// WithError is for package pawl; programs cannot call it. It returns a job that is refused with err, if that is not nil.
+func WithError(_ access.Key, j Job, err error) Job {
+	j.err = err
+	return j
 }
 
 // HeaderJob names the job in the messages of its runs.
@@ -92,6 +100,9 @@ const defaultMisfireLimit = 10
 
 // check returns the first mistake in what is the job's own.
 func (j *Job) check() error {
+	if j.err != nil {
+		return j.err
+	}
 	if err := engine.CheckText("name", j.Name, limits.JobName, true); err != nil {
 		return err
 	}

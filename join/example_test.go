@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/join"
@@ -120,47 +119,27 @@ func ExampleJoins_From() {
 	// report
 }
 
-// Each step returns how many rows it extracted, and the follow-up adds them up. A result is
-// stored with the ack of its step; the one that failed has none.
+// The steps of a join and how each ended. What their handlers set as a result is beside it; pawl.Results decodes it.
 func ExampleJoins_Members() {
 	ctx := context.Background()
 	p, done := openPawl()
 	defer done()
-	rows := map[string]int{"customers": 40, "orders": 1200}
 	p.Handle("extract", func(_ context.Context, m *outbox.Message) error {
-		n, ok := rows[string(m.Payload)]
-		if !ok {
+		if string(m.Payload) == "orders" {
 			return outbox.Permanent(errors.New("source is gone"))
 		}
-		return m.SetResult([]byte(strconv.Itoa(n)))
+		return m.SetResult([]byte("40 rows"))
 	})
-	p.Handle("report", func(ctx context.Context, m *outbox.Message) error {
-		before, err := p.Joins.From(ctx, m)
-		if err != nil || len(before) == 0 {
-			return err
-		}
-		steps, sum := 0, 0
-		for s, err := range p.Joins.Members(ctx, before[0].ID, join.MembersOptions{Status: join.Completed}) {
-			if err != nil {
-				return err
-			}
-			n, err := strconv.Atoi(string(s.Result))
-			if err != nil {
-				return outbox.Permanent(err)
-			}
-			steps, sum = steps+1, sum+n
-		}
-		fmt.Println(steps, "sources,", sum, "rows")
-		return nil
-	})
-
-	_, err := p.Joins.FanOut(ctx, join.Spec{}, []outbox.Message{
-		{Topic: "extract", Payload: []byte("customers")}, {Topic: "extract", Payload: []byte("orders")}, {Topic: "extract", Payload: []byte("products")},
-	}, join.Wait{OnComplete: outbox.Message{Topic: "report"}, AllowFailures: true})
+	fan, err := p.Joins.FanOut(ctx, join.Spec{}, []outbox.Message{{Topic: "extract", Payload: []byte("customers")}, {Topic: "extract", Payload: []byte("orders")}}, join.Wait{})
 	check(err)
 	check(p.Run(ctx))
+	for s, err := range p.Joins.Members(ctx, fan.Join, join.MembersOptions{}) {
+		check(err)
+		fmt.Printf("%s %q\n", s.Status, s.Result)
+	}
 	// Output:
-	// 2 sources, 1240 rows
+	// completed "40 rows"
+	// failed ""
 }
 
 // The steps one by one, as in the specification, and one of them failing.

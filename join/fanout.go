@@ -45,6 +45,9 @@ func (j *Joins) fanOut(ctx context.Context, tx outbox.Tx, s Spec, messages []out
 	if err := engine.CheckOutside(ctx, j.db, tx, "FanOutTx"); err != nil {
 		return Fan{}, err
 	}
+	if w, err = w.filled(ctx, tx); err != nil {
+		return Fan{}, err
+	}
 	err = engine.Repeat(ctx, tx, func() error {
 		fan, err = j.fanOutOnce(ctx, tx, s, messages, w)
 		return err

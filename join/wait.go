@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/queue"
@@ -37,6 +38,14 @@ func (w *Wait) isZero() bool {
 	return w.OnComplete.Topic == "" && w.OnFail.Topic == "" && !w.AllowFailures
 }
 
+// filled returns the wait with the payloads of typed messages, which are made when they are stored: here, in the wait.
+func (w Wait) filled(ctx context.Context, tx outbox.Tx) (_ Wait, err error) {
+	if w.OnComplete, err = outbox.Filled(access.Key{}, ctx, tx, w.OnComplete); err == nil {
+		w.OnFail, err = outbox.Filled(access.Key{}, ctx, tx, w.OnFail)
+	}
+	return w, err
+}
+
 // Wait sends a message when the join ends: exactly one, also if the join has ended already, and
 // in addition to other waits. It returns the wait's message id; the id of the message that it
 // sends derives from that. Error: ErrNotFound.
@@ -64,6 +73,9 @@ func (j *Joins) wait(ctx context.Context, tx outbox.Tx, id ID, w Wait) (outbox.M
 	}
 	if known == 0 {
 		return outbox.MessageID{}, notFound(id)
+	}
+	if w, err = w.filled(ctx, tx); err != nil {
+		return outbox.MessageID{}, err
 	}
 	m, err := j.waitMessage(id, w)
 	if err != nil {

@@ -96,14 +96,30 @@ type extras struct {
 	expires time.Time // by this process's clock; zero: never
 	result  []byte    // see SetResult
 	payload payloadFunc
+	err     error // why there is no payload
 }
 
 // payloadFunc makes the payload of a message that is enqueued in tx, nil for none of the program's.
 type payloadFunc = func(ctx context.Context, tx Tx, id MessageID) ([]byte, error)
 
 // WithPayload is for package pawl; programs cannot call it. Each enqueue of m calls f, once the message
-// has its id.
-func WithPayload(_ access.Key, m *Message, f payloadFunc) { m.ensureExtras().payload = f }
+// has its id, or is refused with err.
+func WithPayload(_ access.Key, m *Message, f payloadFunc, err error) {
+	m.ensureExtras().payload, m.extras.err = f, err
+}
+
+// Filled returns a message with the payload that WithPayload promised, for a component that stores it itself.
+func Filled(_ access.Key, ctx context.Context, tx Tx, m Message) (Message, error) {
+	if m.extras == nil {
+		return m, nil
+	}
+	payload, err := m.extras.payload, m.extras.err
+	m.extras = nil
+	if payload != nil && err == nil {
+		m.Payload, err = payload(ctx, tx, m.ID)
+	}
+	return m, err
+}
 
 // ensureExtras returns those of a message, and makes them if there are none.
 func (m *Message) ensureExtras() *extras {
@@ -159,6 +175,9 @@ func (m *Message) Validate() error {
 // validate implements D-2: once, in Go, before any SQL, the same on every engine. o is the outbox
 // that is to have the message, nil for any.
 func (m *Message) validate(o *Outbox, maxPayload int) error {
+	if m.extras != nil && m.extras.err != nil {
+		return m.extras.err
+	}
 	key := m.orderingKey()
 	err := cmp.Or(engine.CheckText("topic", m.Topic, limits.Topic, true), engine.CheckText("correlation id", m.CorrelationID, limits.CorrelationID, false),
 		engine.CheckText("queue", m.queue(), limits.Queue, true))

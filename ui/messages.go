@@ -228,7 +228,7 @@ func (v *visit) payload(topic string, payload []byte) block {
 func commands(id string, acts []action) string {
 	list := "pawl show " + id + "\npawl explain " + id
 	for i := range acts {
-		if options, same := map[string]string{"retry": "", "discard": "", "undiscard": "", "cancel": "", "reschedule": " --in 10m"}[acts[i].Do]; same {
+		if options, same := map[string]string{"retry": "", "discard": "", "undiscard": "", "cancel": "", "reschedule": " --due 10m"}[acts[i].Do]; same {
 			list += "\npawl " + acts[i].Do + " " + id + options
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/pawltest"
 	"github.com/bravellian/pawl/ui"
 )
@@ -19,7 +18,7 @@ func TestSealedIsShown(t *testing.T) {
 		topic := pawl.NewTopic[string](topic, pawl.TopicOptions{Codec: codec})
 		id, err := topic.Enqueue(f.ctx(), f.Pawl, "secret")
 		f.check(err)
-		f.check(topic.PutJob(f.ctx(), f.Pawl, job.Job{Name: topic.Name(), Schedule: "@yearly"}, "secret"))
+		f.check(f.Jobs.Put(f.ctx(), topic.Every("@yearly", "", "secret")))
 		s := serve(t, ui.Of(f.Pawl), ui.Options{Redact: func(_ string, text []byte) []byte {
 			if len(text) > 0 {
 				t.Errorf("redact %q", text)

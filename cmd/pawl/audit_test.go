@@ -56,8 +56,8 @@ func TestAudit(t *testing.T) {
 		d.must("", "discard", "--all", "--limit", "1")
 		t.Setenv("PAWL_ACTOR", "ticket-17")
 		d.must("", "retry", "--all")
-		d.must("", "reschedule", ids[1], ids[2], "--in", "1h", "--actor", "al\x1bice")
-		d.must("", "reschedule", ids[2], "--now")
+		d.must("", "reschedule", ids[1], ids[2], "--due", "1h", "--actor", "al\x1bice")
+		d.must("", "reschedule", ids[2], "--due", "now")
 		d.must("", "cancel", ids[1], ids[2], "--reason", "no\nneed")
 		d.must("", "pause", "topic", "t", "--actor", "bob")
 		d.must("", "pause", "topic", "t", "--actor", "carol") // was paused: nothing was done
@@ -96,8 +96,8 @@ func TestAuditOfOtherCommands(t *testing.T) {
 	onOne(t, func(t *testing.T, d *database) {
 		t.Setenv("PAWL_ACTOR", "a")
 		join := d.fanOut(join.Spec{}, "x").String()
-		timer := d.added("--in", "1h", "--data", "")
-		d.added("--in", "1h", "--data", "", "--key", "k")
+		timer := d.added("--due", "1h", "--data", "")
+		d.added("--due", "1h", "--data", "", "--key", "k")
 		d.must("", "jobs", "put", "n", "--schedule", "@daily", "--topic", "t")
 		d.hold(time.Hour, "l")
 		d.receive(func(ctx context.Context, box *inbox.Inbox) error {
@@ -145,7 +145,7 @@ func TestAuditOfOtherCommands(t *testing.T) {
 // D-116: what cannot be noted is not done.
 func TestUnwrittenNote(t *testing.T) {
 	d := onSQLite(t)
-	timer := d.added("--in", "1h", "--data", "")
+	timer := d.added("--due", "1h", "--data", "")
 	spoil(t, strings.TrimPrefix(d.flags[0], "--db=sqlite:"), `ALTER TABLE audit_trail RENAME COLUMN actor TO somebody`)
 	r := d.run("", "timers", "cancel", timer)
 	if r.code != exitFailure || len(d.timersOf("--status", "cancelled")) != 0 {

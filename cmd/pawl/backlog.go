@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/inspect"
 )
 
@@ -66,5 +67,5 @@ func (m *amountJSON) oldest() string {
 	if m.State != "ready" && m.State != "paused" && m.State != "unhandled" || m.Topic == "" {
 		return ""
 	}
-	return m.Oldest.Round(time.Second).String()
+	return engine.Exact(m.Oldest.Round(time.Second))
 }

@@ -34,6 +34,8 @@ const description = `Durable work on SQLite or PostgreSQL (SQL Server: a preview
 has run it): messages that are enqueued in a transaction and delivered at
 least once.
 
+WHEN is a time (2030-01-31T12:00:00Z), a duration from now or ago (10m, 2d12h), or now.
+
 Exit codes: 0 success, 1 failure, 2 wrong usage; "work" and "lease run" have more.
 
 Examples:
@@ -44,7 +46,7 @@ Examples:
     pawl retry --all --topic mail --error timeout --since 2h --dry-run
     pawl pause topic mail --reason 'the mail server is down'
     pawl joins ls --status pending
-    pawl timers add --topic remind --in 30m --key order-17 --data '{"order":17}'
+    pawl timers add --topic remind --due 30m --key order-17 --data '{"order":17}'
     pawl jobs put report --topic report --schedule '0 6 * * MON-FRI' --zone Europe/Berlin
     pawl lease run nightly -- ./close-books.sh
     pawl --db postgres://app@db.example/shop ls --counts

@@ -157,9 +157,9 @@ func TestListFilters(t *testing.T) {
 			{[]string{"--header", "kind=x"}, []string{"c-2", "c-1"}},
 			{[]string{"--header", "kind=x", "--header", "tenant=b"}, []string{"c-2"}},
 			{[]string{"--header", "kind="}, nil},
-			{[]string{"--older-than", "1h"}, nil},
-			{[]string{"--newer-than", "1h", "--limit", "2"}, []string{"c-1", "c-2"}},
-			{[]string{"--older-than", "1us", "--newer-than", "1h", "--queue", "mail"}, []string{"c-2", "c-1"}},
+			{[]string{"--before", "1h"}, nil},
+			{[]string{"--since", "1h", "--limit", "2"}, []string{"c-1", "c-2"}},
+			{[]string{"--before", "1us", "--since", "1h", "--queue", "mail"}, []string{"c-2", "c-1"}},
 		} {
 			var got []string
 			for line := range strings.Lines(d.must("", append([]string{"ls", "--json"}, c.args...)...)) {
@@ -236,7 +236,7 @@ func TestHelpOfOperators(t *testing.T) {
 		{"retry", []string{"PAWL_RETRY_DRY_RUN", "PAWL_RETRY_SINCE", "--error", "pawl retry --all --topic mail"}},
 		{"discard", []string{"PAWL_DISCARD_RATE", "retention period"}},
 		{"cancel", []string{"PAWL_REASON", "is a step of a join"}},
-		{"reschedule", []string{"PAWL_RESCHEDULE_NOW", "pawl reschedule 4711 --now"}},
+		{"reschedule", []string{"PAWL_RESCHEDULE_DUE", "pawl reschedule 4711 --due now"}},
 		{"pause", []string{"PAWL_REASON", "pawl pause queue reports"}},
 		{"resume", []string{"same order"}},
 		{"pauses", []string{"or ending"}},

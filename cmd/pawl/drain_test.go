@@ -37,7 +37,7 @@ func TestDrainSaysWhatIsLeft(t *testing.T) {
 				t.Errorf("%s: %+v, want %q", c.name, r, c.left)
 			}
 			if c.name == "to be tried again" { // and not soon
-				d.must("", "reschedule", ids[0], "--in", "1h")
+				d.must("", "reschedule", ids[0], "--due", "1h")
 			}
 		}
 	})

@@ -23,8 +23,8 @@ type enqueueCmd struct {
 	Topic         *string      `short:"t" placeholder:"TOPIC" help:"Topic of the messages."`
 	Format        input.Format `short:"f" enum:"auto,raw,envelope,whole" default:"auto" placeholder:"FORMAT" help:"raw: every line is a payload. envelope: every line is a message as JSON. whole: the input is one payload. auto (default): raw with --topic, else envelope."`
 	Key           string       `placeholder:"KEY" help:"Key of the message, if there is only one: a second message with the key is not added."`
-	Due           string       `placeholder:"WHEN" help:"Deliver not before a time (RFC 3339) or for a duration (10m)."`
-	Expires       string       `placeholder:"WHEN" help:"Do not begin to deliver from a time on (RFC 3339), or after a duration (1h)."`
+	Due           ahead        `placeholder:"WHEN" help:"Deliver not before a time (2030-01-31T12:00:00Z), or for a duration (10m)."`
+	Expires       ahead        `placeholder:"WHEN" help:"Do not begin to deliver from a time on, or after a duration (1h)."`
 	OrderingKey   string       `placeholder:"KEY" help:"Deliver one at a time and in order with other messages that have this key."`
 	CorrelationID string       `placeholder:"TEXT" help:"Links messages for tracing."`
 	messageFlags
@@ -76,7 +76,7 @@ func (c *enqueueCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err := c.settle(); err != nil {
 		return err
 	}
-	base, err := c.message(time.Now())
+	base, err := c.message()
 	if err != nil {
 		return err
 	}
@@ -223,23 +223,9 @@ func (r *enqueueRun) brokeOff(name string, err error) error {
 }
 
 // message is what the options say about every message.
-func (c *enqueueCmd) message(now time.Time) (outbox.Message, error) {
+func (c *enqueueCmd) message() (outbox.Message, error) {
 	m := c.messageFlags.message("", c.CorrelationID)
-	if c.Due != "" {
-		due, err := input.ParseWhen("due", c.Due, now)
-		if err != nil {
-			return m, usage("--%w", err)
-		}
-		m.Due = due
-	}
-	if c.Expires != "" {
-		expires, err := input.ParseWhen("expires", c.Expires, now)
-		if err != nil {
-			return m, usage("--%w", err)
-		}
-		m.Expires = expires
-	}
-	m.OrderingKey = c.OrderingKey
+	m.Due, m.Expires, m.OrderingKey = c.Due.at, c.Expires.at, c.OrderingKey
 	if err := c.apply(&m); err != nil {
 		return m, err
 	}

@@ -118,7 +118,7 @@ func explain(err error) string {
 		if at.isFile() {
 			verb = "open"
 		}
-		return fmt.Sprintf("cannot %s %s: %s", verb, db, cause) + at.remedy(cause)
+		return fmt.Sprintf("cannot %s %s: %s", verb, db, cause)
 	case errors.Is(err, context.Canceled):
 		return "interrupted"
 	case errors.Is(err, engine.ErrTimeout), errors.Is(err, context.DeadlineExceeded):

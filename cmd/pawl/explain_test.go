@@ -26,7 +26,7 @@ func TestExplain(t *testing.T) {
 		}
 		d.must("", "jobs", "put", "report", "--topic", "t", "--schedule", "0 0 1 1 *")
 		d.must("", "jobs", "run", "report")
-		d.must("", "timers", "add", "--topic", "t", "--in", "1h", "--key", "report", "--data", "x")
+		d.must("", "timers", "add", "--topic", "t", "--due", "1h", "--key", "report", "--data", "x")
 		out = d.must("", "explain", "report")
 		for _, want := range []string{": timer_pending\n", "\njob report: job_next\n", "\nbecause of\n  run ", "\n    message ", " (t): no_worker\n"} {
 			if !strings.Contains(out, want) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -26,8 +25,8 @@ type selection struct {
 	Queue       said     `placeholder:"NAME" help:"With --all: only those in a queue."`
 	Error       said     `placeholder:"TEXT" help:"With --all: only those whose last error contains a text, as it is written."`
 	Fingerprint said     `placeholder:"TEXT" help:"With --all: only those whose last error is of a kind that pawl failures lists."`
-	Since       said     `placeholder:"WHEN" help:"With --all: only those that failed since a time, or within a duration: 2026-11-22T10:00:00Z, 2h."`
-	Before      said     `placeholder:"WHEN" help:"With --all: only those that failed before a time, or longer ago than a duration."`
+	Since       ago      `placeholder:"WHEN" help:"With --all: only those that failed since a time (2026-11-22T10:00:00Z), or within a duration (2h)."`
+	Before      ago      `placeholder:"WHEN" help:"With --all: only those that failed before a time, or longer ago than a duration."`
 	Limit       *int     `short:"n" placeholder:"N" help:"With --all: at most so many, oldest first."`
 	DryRun      bool     `help:"Only say how many."`
 }
@@ -124,7 +123,7 @@ func (c *undiscardCmd) Run(ctx context.Context, a *app, g *options) error {
 const retried, discarded, undiscarded = "retried", "discarded", "undiscarded"
 
 func (c *selection) apply(ctx context.Context, a *app, g *options, done string, of uuid.UUID, rate *int) error {
-	f, err := c.filter(time.Now())
+	f, err := c.filter()
 	if err != nil {
 		return err
 	}
@@ -198,21 +197,16 @@ func endedText(before string, steps int64) string {
 }
 
 // filter is what the options choose, but for ids.
-func (c *selection) filter(now time.Time) (f outbox.FailedFilter, err error) {
-	chosen := c.Topic != "" || c.Queue != "" || c.Error != "" || c.Fingerprint != "" || c.Since != "" || c.Before != "" || c.Limit != nil
+func (c *selection) filter() (f outbox.FailedFilter, err error) {
+	chosen := c.Topic != "" || c.Queue != "" || c.Error != "" || c.Fingerprint != "" || c.Since.given || c.Before.given || c.Limit != nil
 	switch {
 	case c.All == (len(c.IDs) > 0):
 		return f, usage("want ids or --all")
 	case chosen && !c.All:
 		return f, usage("--topic, --queue, --error, --fingerprint, --since, --before and --limit go with --all")
 	}
-	f = outbox.FailedFilter{Topic: string(c.Topic), Queue: string(c.Queue), Error: string(c.Error), Fingerprint: string(c.Fingerprint)}
-	if f.Limit, err = bound("--limit", c.Limit); err != nil {
-		return f, err
-	}
-	if f.Since, err = moment("--since", string(c.Since), now); err == nil {
-		f.Before, err = moment("--before", string(c.Before), now)
-	}
+	f = outbox.FailedFilter{Topic: string(c.Topic), Queue: string(c.Queue), Error: string(c.Error), Fingerprint: string(c.Fingerprint), Since: c.Since.at, Before: c.Before.at}
+	f.Limit, err = bound("--limit", c.Limit)
 	return f, err
 }
 
@@ -225,21 +219,6 @@ func bound(option string, n *int) (int, error) {
 		return 0, usage("%s: less than 1", option)
 	}
 	return *n, nil
-}
-
-// moment is a time, or how long ago it was; zero if nothing is said.
-func moment(option, text string, now time.Time) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
-		return now.Add(-ago), nil
-	}
-	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return at, usage("%s: %q is neither a time like 2026-11-22T10:00:00Z nor a duration like 2h", option, text)
-	}
-	return at, nil
 }
 
 // inState reads every message first: one that is unknown, or in none of the states, means that none is touched.

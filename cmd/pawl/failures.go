@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"time"
 
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/acts"
@@ -15,7 +14,7 @@ type failuresCmd struct {
 	outputFlag
 	Topic said `short:"t" placeholder:"TOPIC" help:"Only messages of a topic."`
 	Queue said `short:"q" placeholder:"NAME" help:"Only messages in a queue."`
-	Since said `placeholder:"WHEN" help:"Only messages that failed since a time, or within a duration: 2026-11-22T10:00:00Z, 2h."`
+	Since ago  `placeholder:"WHEN" help:"Only messages that failed since a time (2026-11-22T10:00:00Z), or within a duration (2h)."`
 }
 
 // Help is printed by --help.
@@ -40,12 +39,8 @@ type failureJSON struct {
 
 // Run prints the kinds of failures.
 func (c *failuresCmd) Run(ctx context.Context, a *app, g *options) error {
-	since, err := moment("--since", string(c.Since), time.Now())
-	if err != nil {
-		return err
-	}
 	return failureListing().listStores(ctx, a, g, c.outputFlag, func(s *store, key string) (all []failureJSON, err error) {
-		groups, err := s.pawl().Outbox.Operator(access.Key{}).Failures(ctx, outbox.FailedFilter{Topic: string(c.Topic), Queue: string(c.Queue), Since: since})
+		groups, err := s.pawl().Outbox.Operator(access.Key{}).Failures(ctx, outbox.FailedFilter{Topic: string(c.Topic), Queue: string(c.Queue), Since: c.Since.at})
 		for _, f := range groups {
 			all = append(all, failureJSON{key, f})
 		}

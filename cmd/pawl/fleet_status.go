@@ -72,7 +72,7 @@ func (c *fleetStatusCmd) ask(ctx context.Context, e *entry) storeStatus {
 	case err == nil:
 		status.storeCounts = &storeCounts{n.Ready, n.Scheduled, n.Retrying, n.InProgress, n.Failed}
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, engine.ErrTimeout):
-		status.Error = fmt.Sprintf("no answer within %v", c.Timeout)
+		status.Error = "no answer within " + engine.Exact(c.Timeout)
 	default:
 		status.Error = cause(err)
 	}

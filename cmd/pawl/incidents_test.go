@@ -134,8 +134,8 @@ func incidents() map[string]incident {
 				d.stop()
 			},
 			says: map[string]string{
-				"health": "[!]limited/mail warning: mail: 4 messages wait for the limit of 1 in 1h0m0s, the oldest for ", "doctor": "mail: 4 messages wait for the limit of 1 in 1h0m0s",
-				"explain": `The limit of topic "mail" is 1 in 1h0m0s`, "backlog": "default mail ready 4", "metrics": `pawl_limit_waiting{kind="topic",name="mail"} 4`, "api": `"limited/mail"`,
+				"health": "[!]limited/mail warning: mail: 4 messages wait for the limit of 1 in 1h, the oldest for ", "doctor": "mail: 4 messages wait for the limit of 1 in 1h",
+				"explain": `The limit of topic "mail" is 1 in 1h`, "backlog": "default mail ready 4", "metrics": `pawl_limit_waiting{kind="topic",name="mail"} 4`, "api": `"limited/mail"`,
 			},
 			gone: "limited/mail",
 		},

@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/cmd/pawl/internal/input"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/cron"
 	"github.com/bravellian/pawl/internal/limits"
@@ -21,7 +20,7 @@ type jobsNextCmd struct {
 	Schedule string `arg:"" name:"expr" help:"Cron expression, as one argument."`
 	Zone     string `short:"z" placeholder:"ZONE" help:"Whose clocks it follows, such as Europe/Berlin. Default: UTC."`
 	Limit    int    `short:"n" default:"5" placeholder:"N" help:"How many times, at most 10000. Default: ${default}."`
-	After    string `placeholder:"TIME" help:"Only times after one (RFC 3339). Default: now."`
+	After    ahead  `default:"now" placeholder:"WHEN" help:"Only times after one (2030-01-31T12:00:00Z), or after a duration (2d). Default: ${default}."`
 }
 
 // Help is printed by --help.
@@ -43,17 +42,10 @@ Examples:
 
 // Run explains a schedule.
 func (c *jobsNextCmd) Run(a *app, g *options) error {
-	after := time.Now()
 	if err := (limitFlag{c.Limit}).checkLimit(); err != nil {
 		return err
 	}
-	if c.After != "" {
-		var err error
-		if after, err = input.ParseTime(c.After); err != nil {
-			return usage("--after %w", err)
-		}
-	}
-	words, times, err := explainSchedule(c.Schedule, c.Zone, after, c.Limit)
+	words, times, err := explainSchedule(c.Schedule, c.Zone, c.After.at, c.Limit)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/job"
 )
@@ -89,7 +90,7 @@ func (c *jobsPutCmd) job(now time.Time) (job.Job, error) {
 	case c.MisfireLimit < 0, c.MisfireLimit > limits.Misfires:
 		return jb, usage("--misfire-limit: not within 1 … %d", limits.Misfires)
 	case c.Spread < 0, c.Spread > limits.Spread:
-		return jb, usage("--spread: not within 0 … %v", limits.Spread)
+		return jb, usage("--spread: not within 0 … %s", engine.Exact(limits.Spread))
 	}
 	_, _, err := explainSchedule(c.Schedule, c.Zone, now, 1)
 	return jb, err

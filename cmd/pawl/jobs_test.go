@@ -228,7 +228,7 @@ func TestJobsMistakes(t *testing.T) {
 		{put("--header", "x"), "--header"},
 		{[]string{"jobs", "next", "* *", "*"}, "unexpected argument"},
 		{[]string{"jobs", "next", "@daily", "--zone", "Mars/Base"}, "zone: unknown time zone"},
-		{[]string{"jobs", "next", "@daily", "--after", "soon"}, `--after "soon": want a time like`},
+		{[]string{"jobs", "next", "@daily", "--after", "soon"}, `--after: "soon": want a time like`},
 		{[]string{"jobs", "next", "@daily", "-n", "0"}, "--limit"},
 		{[]string{"jobs", "ls", "--limit", "0"}, "--limit"},
 		{[]string{"jobs", "runs", "n", "--limit", "0"}, "--limit"},

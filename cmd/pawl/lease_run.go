@@ -156,7 +156,7 @@ func (c *leaseRunCmd) acquire(ctx context.Context, leases *lease.Leases) (*lease
 	if err == nil || ctx.Err() != nil || limited.Err() == nil {
 		return l, c.notHad(ctx, err)
 	}
-	text := fmt.Sprintf("waited %v for the lease", c.WaitTimeout)
+	text := fmt.Sprintf("waited %s for the lease", engine.Exact(c.WaitTimeout))
 	if info, err := leases.Get(ctx, c.Name); err == nil { // at least how it is now
 		text = fmt.Sprintf("%s: %s", text, holding(&lease.HeldError{Name: info.Name, Owner: heldBy(info), Until: info.Until, Waiting: info.Waiting}))
 	}

@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/view"
-	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -26,14 +24,14 @@ type lsCmd struct {
 	Discarded bool   `xor:"status" help:"Cancelled, or failed and given up; pending runs of a removed job."`
 	Expired   bool   `xor:"status" help:"Not handled before they expired."`
 
-	Topic         string         `short:"t" placeholder:"TOPIC" help:"Only messages of a topic."`
-	Queue         string         `short:"q" placeholder:"QUEUE" help:"Only messages of a queue."`
-	CorrelationID string         `placeholder:"ID" help:"Only messages with this correlation id."`
-	Error         string         `placeholder:"TEXT" help:"Only messages whose last error contains a text, upper and lower case as it is."`
-	Fingerprint   string         `placeholder:"TEXT" help:"Only messages whose last error is of a kind that pawl failures lists."`
-	OlderThan     *time.Duration `placeholder:"DURATION" help:"Only messages enqueued longer ago than this (24h)."`
-	NewerThan     *time.Duration `placeholder:"DURATION" help:"Only messages enqueued no longer ago than this (10m)."`
-	Header        headers        `placeholder:"NAME=VALUE" help:"Only messages with a header of exactly this value; may be repeated, then with all of them."`
+	Topic         string  `short:"t" placeholder:"TOPIC" help:"Only messages of a topic."`
+	Queue         string  `short:"q" placeholder:"QUEUE" help:"Only messages of a queue."`
+	CorrelationID string  `placeholder:"ID" help:"Only messages with this correlation id."`
+	Error         string  `placeholder:"TEXT" help:"Only messages whose last error contains a text, upper and lower case as it is."`
+	Fingerprint   string  `placeholder:"TEXT" help:"Only messages whose last error is of a kind that pawl failures lists."`
+	Since         ago     `placeholder:"WHEN" help:"Only messages enqueued since a time (2026-11-22T10:00:00Z), or within a duration (2h)."`
+	Before        ago     `placeholder:"WHEN" help:"Only messages enqueued before a time, or longer ago than a duration."`
+	Header        headers `placeholder:"NAME=VALUE" help:"Only messages with a header of exactly this value; may be repeated, then with all of them."`
 
 	pageFlags `set:"cursor=ID"`
 	Counts    bool `help:"How many messages are in which state, of all topics, instead of the messages."`
@@ -48,8 +46,8 @@ listed; where they are few all messages are read.
 Examples:
 
     pawl ls --failed
-    pawl ls --failed --error 'connection refused' --newer-than 1h
-    pawl ls --queue mail --header tenant=a --older-than 24h
+    pawl ls --failed --error 'connection refused' --since 1h
+    pawl ls --queue mail --header tenant=a --before 1d
     pawl ls --topic mail --limit 1000 --json
     pawl ls --retrying --queue mail -o id | xargs pawl cancel
     pawl ls --counts`
@@ -94,13 +92,13 @@ func (c *lsCmd) Run(ctx context.Context, a *app, g *options) error {
 
 // chooses says whether any messages are left out by what they are.
 func (c *lsCmd) chooses() bool {
-	return c.Topic != "" || c.Queue != "" || c.CorrelationID != "" || c.Error != "" || c.Fingerprint != "" || c.OlderThan != nil || c.NewerThan != nil || len(c.Header) > 0
+	return c.Topic != "" || c.Queue != "" || c.CorrelationID != "" || c.Error != "" || c.Fingerprint != "" || c.Since.given || c.Before.given || len(c.Header) > 0
 }
 
 func (c *lsCmd) filter() (outbox.ListOptions, error) {
 	f := outbox.ListOptions{
 		Topic: c.Topic, Queue: c.Queue, CorrelationID: c.CorrelationID, Error: c.Error, Fingerprint: c.Fingerprint,
-		OlderThan: worker.Value(c.OlderThan), NewerThan: worker.Value(c.NewerThan), Headers: c.Header,
+		OlderThan: c.Before.age, NewerThan: c.Since.age, Headers: c.Header,
 	}
 	if err := c.checkLimit(); err != nil {
 		return f, err
@@ -112,10 +110,11 @@ func (c *lsCmd) filter() (outbox.ListOptions, error) {
 		}
 		f.After = &outbox.Info{Message: outbox.Message{Position: outbox.Position(position)}}
 	}
-	for option, age := range map[string]*time.Duration{"--older-than": c.OlderThan, "--newer-than": c.NewerThan} {
-		if age != nil && *age <= 0 {
-			return f, usage("%s: not above 0", option)
-		}
+	switch {
+	case c.Since.given && c.Since.age <= 0, c.Before.given && c.Before.age <= 0:
+		return f, usage("--since and --before: not in the past")
+	case c.Since.given && c.Before.age >= c.Since.age:
+		return f, usage("--before is not after --since")
 	}
 	var err error
 	f.Status, err = oneOf(c.word(), outbox.Ready, outbox.Scheduled, outbox.Retrying, outbox.InProgress, outbox.Done, outbox.Failed, outbox.Discarded, outbox.Expired)

@@ -119,7 +119,7 @@ func TestRetryOfRetrying(t *testing.T) {
 {"topic":"t","payload":"b"}
 {"topic":"later","payload":"c","due":"1h"}`, "enqueue"))
 		d.leaves("work", "--topic", "t", "--exec", "echo busy >&2; exit 75", "--drain", "--quiet")
-		d.must("", "reschedule", ids[0], ids[1], "--in", "1h") // the next attempts are not to come before the test looks
+		d.must("", "reschedule", ids[0], ids[1], "--due", "1h") // the next attempts are not to come before the test looks
 		for _, status := range [][]string{{"--retrying"}, {"--status", "retrying"}} {
 			if out := d.must("", append([]string{"ls", "-o", "csv"}, status...)...); strings.Count(out, ",retrying,1,") != 2 || !strings.Contains(out, "again at ") {
 				t.Errorf("%q: %s", status, out)
@@ -177,10 +177,10 @@ func TestCancelAndReschedule(t *testing.T) {
 			t.Errorf("shown:\n%s", out)
 		}
 		for _, c := range []struct{ args, want []string }{
-			{[]string{ids[2], retried, "--now"}, []string{"rescheduled 2 messages\n"}},
-			{[]string{ids[2], "--at", "1960-01-01T00:00:00Z"}, []string{"rescheduled 1 message\n"}}, // D-8: now
-			{[]string{ids[3], "--in", "2h", "--json"}, []string{`{"rescheduled":1}` + "\n"}},
-			{[]string{strconv.FormatInt(d.position(ids[4]), 10), "--at", "2131-01-31T12:00:00+01:00"}, []string{"rescheduled 1 message\n"}},
+			{[]string{ids[2], retried, "--due", "now"}, []string{"rescheduled 2 messages\n"}},
+			{[]string{ids[2], "--due", "1960-01-01T00:00:00Z"}, []string{"rescheduled 1 message\n"}}, // D-8: now
+			{[]string{ids[3], "--due", "2h", "--json"}, []string{`{"rescheduled":1}` + "\n"}},
+			{[]string{strconv.FormatInt(d.position(ids[4]), 10), "--due", "2131-01-31T12:00:00+01:00"}, []string{"rescheduled 1 message\n"}},
 		} {
 			if out := d.must("", append([]string{"reschedule"}, c.args...)...); out != c.want[0] {
 				t.Errorf("%q: %q", c.args, out)
@@ -202,7 +202,7 @@ func TestCancelAndReschedule(t *testing.T) {
 		if want := time.Date(2131, 1, 31, 11, 0, 0, 0, time.UTC); m.NextAttemptAt.IsZero() || !m.NextAttemptAt.Equal(want) {
 			t.Errorf("rescheduled: %+v", m)
 		}
-		if out := d.must("", "reschedule", ids[3], "--in", "0s"); out != "rescheduled 1 message\n" || len(d.messages("ready")) != 1 {
+		if out := d.must("", "reschedule", ids[3], "--due", "0s"); out != "rescheduled 1 message\n" || len(d.messages("ready")) != 1 {
 			t.Errorf("at once: %q", out)
 		}
 	})
@@ -242,23 +242,21 @@ func TestMendingNothing(t *testing.T) {
 			{[]string{"retry", "--all", "--limit=-1"}, exitUsage, "--limit: less than 1"},
 			{[]string{"retry", "--all", "--rate=-1"}, exitUsage, "--rate: less than 1"},
 			{[]string{"retry", "--all", "--rate", "many"}, exitUsage, "--rate"},
-			{[]string{"retry", "--all", "--since", "yesterday"}, exitUsage, `--since: "yesterday" is neither a time like`},
-			{[]string{"retry", "--all", "--since=-1h"}, exitUsage, `--since: "-1h" is neither`},
-			{[]string{"retry", "--all", "--before", "2026-11-22"}, exitUsage, `--before: "2026-11-22" is neither`},
+			{[]string{"retry", "--all", "--since", "yesterday"}, exitUsage, `--since: "yesterday": want a time like`},
+			{[]string{"retry", "--all", "--since=-1h"}, exitUsage, `--since: "-1h": want a time like`},
+			{[]string{"retry", "--all", "--before", "2026-11-22"}, exitUsage, `--before: "2026-11-22": want a time like`},
 			{[]string{"cancel"}, exitUsage, "<id>"},
 			{[]string{"cancel", waiting, failed}, exitFailure, "message " + failed + " is failed, not waiting; nothing was changed"},
 			{[]string{"cancel", waiting, unknown}, exitFailure, "not found: " + unknown},
 			{[]string{"cancel", waiting, "zz"}, exitUsage, `"zz" is neither`},
 			{[]string{"cancel", waiting, "--reason", long}, exitUsage, "--reason: more than 1000 characters"},
-			{[]string{"reschedule", "--now"}, exitUsage, "<id>"},
-			{[]string{"reschedule", waiting}, exitUsage, "want --at, --in or --now"},
-			{[]string{"reschedule", waiting, "--now", "--in", "1h"}, exitUsage, "can't be used together"},
-			{[]string{"reschedule", waiting, "--in=-1h"}, exitUsage, "--in: negative"},
-			{[]string{"reschedule", waiting, "--in", "soon"}, exitUsage, "--in"},
-			{[]string{"reschedule", waiting, "--at", "tomorrow"}, exitUsage, `--at "tomorrow": want a time like`},
-			{[]string{"reschedule", waiting, failed, "--in", "1h"}, exitFailure, "is failed, not waiting; nothing was changed"},
-			{[]string{"reschedule", waiting, unknown, "--in", "1h"}, exitFailure, "not found: " + unknown},
-			{[]string{"reschedule", waiting, "zz", "--in", "1h"}, exitUsage, `"zz" is neither`},
+			{[]string{"reschedule", "--due", "now"}, exitUsage, "<id>"},
+			{[]string{"reschedule", waiting}, exitUsage, "missing flags: --due=WHEN"},
+			{[]string{"reschedule", waiting, "--due=-1h"}, exitUsage, `--due: "-1h": want a time like`},
+			{[]string{"reschedule", waiting, "--due", "tomorrow"}, exitUsage, `--due: "tomorrow": want a time like`},
+			{[]string{"reschedule", waiting, failed, "--due", "1h"}, exitFailure, "is failed, not waiting; nothing was changed"},
+			{[]string{"reschedule", waiting, unknown, "--due", "1h"}, exitFailure, "not found: " + unknown},
+			{[]string{"reschedule", waiting, "zz", "--due", "1h"}, exitUsage, `"zz" is neither`},
 		} {
 			if r := d.run("", c.args...); r.code != c.code || !strings.Contains(r.stderr, c.want) || r.stdout != "" || len(lines(r.stderr)) != 1 {
 				t.Errorf("%.200q: %+v; want %d and %q", c.args, r, c.code, c.want)

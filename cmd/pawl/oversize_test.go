@@ -182,7 +182,7 @@ func TestOversizeInputTakesNoMemory(t *testing.T) {
 		"people of a file": func() error { return line(nil, "ui", "--basic-auth", file) },
 		"stores of a file": func() error { return line(nil, "fleet", "ls", "--fleet", "list:"+file) },
 		"data of a timer": func() error {
-			return line(&endless{byte: 'x'}, "timers", "add", "--topic", "t", "--in", "1h", "--data", "-")
+			return line(&endless{byte: 'x'}, "timers", "add", "--topic", "t", "--due", "1h", "--data", "-")
 		},
 		"an enqueued file": func() error { return line(nil, "enqueue", "--topic", "t", "--format", "whole", file) },
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/worker"
 )
 
@@ -87,7 +88,7 @@ func (p *progress) show(ctx context.Context, over <-chan struct{}, down *countdo
 
 func (p *progress) stopping() {
 	if n := p.running(); n > 0 && !p.json {
-		fmt.Fprintf(p.logs, "stopping: %d running, waiting up to %v; interrupt again to exit at once\n", n, p.grace)
+		fmt.Fprintf(p.logs, "stopping: %d running, waiting up to %s; interrupt again to exit at once\n", n, engine.Exact(p.grace))
 	}
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"net"
 	"net/url"
 	"os"
@@ -9,9 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
-	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/testpg"
 )
 
@@ -28,7 +24,7 @@ func TestUnusableDatabaseSaysWhatHelps(t *testing.T) {
 		code     int
 		want     string
 	}{
-		{"a directory", dir, exitFailure, "cannot open sqlite:" + dir + ": it is a directory; name a file in it, such as sqlite:" + filepath.Join(dir, "pawl.db")},
+		{"a directory", dir, exitFailure, "cannot open sqlite:" + dir + ": it is a directory; name a file in it, such as " + filepath.Join(dir, "pawl.db")},
 		{"a directory's URI", "file:" + dir + "?mode=rwc", exitFailure, "it is a directory; name a file in it, such as"},
 		{"a text file", text, exitFailure, "cannot open sqlite:" + text + ": file is not a database (26); name a SQLite file, or a path without a file"},
 		{"another scheme", "mysql://u:secret@h/d", exitUsage, `unknown database scheme "mysql": want PATH, `},
@@ -71,22 +67,6 @@ func TestRefusalByPostgresSaysWhatHelps(t *testing.T) {
 		if r.code != exitFailure || !strings.Contains(r.stderr, "no_such_") || !strings.HasSuffix(r.stderr, "; "+want+"\n") || len(lines(r.stderr)) != 1 {
 			t.Errorf("%+v, want %q", r, want)
 		}
-	}
-}
-
-// D-738: pgx looks for a host once for each of its attempts.
-func TestHostThatIsNotFoundIsSaidOnce(t *testing.T) {
-	config, err := pgconn.ParseConfig("postgres://db.example/d")
-	if err != nil {
-		t.Fatal(err)
-	}
-	config.LookupFunc = func(context.Context, string) ([]string, error) {
-		return nil, &net.DNSError{Err: "no such host", Name: "db.example", IsNotFound: true}
-	}
-	_, err = pgconn.ConnectConfig(t.Context(), config)
-	got := explain(&databaseError{"postgres://db.example/d", &engine.Error{Op: "check", Class: engine.ErrUnreachable, Err: err}})
-	if want := "cannot reach postgres://db.example/d: lookup db.example: no such host; check the name of the host"; got != want {
-		t.Errorf("%q, want %q", got, want)
 	}
 }
 

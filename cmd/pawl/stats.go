@@ -16,9 +16,9 @@ import (
 // statsCmd is "pawl stats".
 type statsCmd struct {
 	outputFlag
-	Topic string        `arg:"" optional:"" help:"Only this topic, with its errors."`
-	Queue string        `placeholder:"NAME" help:"Only this queue."`
-	Since time.Duration `default:"1h" placeholder:"DURATION" help:"Since how long ago: a minute to 720h. Default: ${default}."`
+	Topic string `arg:"" optional:"" help:"Only this topic, with its errors."`
+	Queue string `placeholder:"NAME" help:"Only this queue."`
+	Since ago    `default:"1h" placeholder:"WHEN" help:"Since a time (2026-11-22T10:00:00Z), or within a duration: a minute to 30d. Default: ${default}."`
 }
 
 // Help is printed by --help.
@@ -47,11 +47,11 @@ type statsJSON struct {
 
 // Run prints what workers did.
 func (c *statsCmd) Run(ctx context.Context, a *app, g *options) error {
-	if c.Since < time.Minute || c.Since > 30*24*time.Hour {
-		return usage("--since: %v is not within a minute and 720h", c.Since)
+	if c.Since.age < time.Minute || c.Since.age > 30*24*time.Hour {
+		return usage("--since: not a minute to 30 days ago")
 	}
 	return c.listing().listStores(ctx, a, g, c.outputFlag, func(s *store, key string) (all []statsJSON, err error) {
-		read, err := inspect.ReadActivity(ctx, s, inspect.ActivityQuery{Since: c.Since, Queue: c.Queue, Topic: c.Topic})
+		read, err := inspect.ReadActivity(ctx, s, inspect.ActivityQuery{Since: c.Since.age, Queue: c.Queue, Topic: c.Topic})
 		for _, t := range read.Topics {
 			all = append(all, statsJSON{Store: key, TopicActivity: t, More: read.More, From: read.From, KnownFrom: read.Known, Bounds: secondsOf(activity.Bounds())})
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/bravellian/pawl/cmd/pawl/internal/input"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/timer"
@@ -14,13 +13,12 @@ import (
 
 // timersAddCmd is "pawl timers add".
 type timersAddCmd struct {
-	Topic string         `short:"t" required:"" placeholder:"TOPIC" help:"Topic of the message."`
-	In    *time.Duration `xor:"when" placeholder:"DURATION" help:"Fire after a duration (10m). 0s is at once."`
-	At    string         `xor:"when" placeholder:"TIME" help:"Fire at a time (RFC 3339)."`
+	Topic string `short:"t" required:"" placeholder:"TOPIC" help:"Topic of the message."`
+	Due   ahead  `required:"" placeholder:"WHEN" help:"When it fires: at a time (2030-01-31T12:00:00Z), after a duration (10m), or now."`
 
 	Key           string `short:"k" placeholder:"KEY" help:"Name of the timer: it replaces the one of the key that has not fired."`
 	Data          string `short:"d" default:"-" placeholder:"TEXT" help:"Payload. Default: all of standard input, as - says, too."`
-	Expires       string `placeholder:"WHEN" help:"Do not begin to deliver the message from a time on (RFC 3339), or after a duration from now (1h)."`
+	Expires       ahead  `placeholder:"WHEN" help:"Do not begin to deliver the message from a time on, or after a duration from now (1h)."`
 	CorrelationID string `placeholder:"TEXT" help:"Links messages for tracing."`
 	messageFlags
 
@@ -33,13 +31,13 @@ func (*timersAddCmd) Help() string {
 
 Examples:
 
-    pawl timers add --topic remind --in 30m --data '{"order":17}'
-    pawl timers add --topic close --at 2030-01-31T12:00:00Z --key order-17 < order.json`
+    pawl timers add --topic remind --due 30m --data '{"order":17}'
+    pawl timers add --topic close --due 2030-01-31T12:00:00Z --key order-17 < order.json`
 }
 
 // Run stores a timer.
 func (c *timersAddCmd) Run(ctx context.Context, a *app, g *options) error {
-	tm, err := c.timer(time.Now())
+	tm, err := c.timer()
 	if err != nil {
 		return err
 	}
@@ -66,30 +64,14 @@ func (c *timersAddCmd) Run(ctx context.Context, a *app, g *options) error {
 }
 
 // timer is what the options say, without the payload.
-func (c *timersAddCmd) timer(now time.Time) (timer.Timer, error) {
+func (c *timersAddCmd) timer() (timer.Timer, error) {
 	m := c.message(c.Topic, c.CorrelationID)
-	var err error
-	switch {
-	case c.In == nil && c.At == "":
-		return timer.Timer{}, usage("want --in or --at")
-	case c.In == nil:
-		if m.Due, err = input.ParseTime(c.At); err != nil {
-			return timer.Timer{}, usage("--at %w", err)
-		}
-		if engine.Due(&m.Due) == nil { // as the database will say; the year 1 was not forgotten but given
-			m.Due = now
-		}
-	case *c.In < 0:
-		return timer.Timer{}, usage("--in: negative")
-	default:
-		m.Due = now.Add(*c.In)
+	m.Due, m.Expires = c.Due.at, c.Expires.at
+	if engine.Due(&m.Due) == nil { // as the database will say; the year 1 was not forgotten but given
+		m.Due = time.Now()
 	}
-	if c.Expires != "" {
-		if m.Expires, err = input.ParseWhen("expires", c.Expires, now); err != nil {
-			return timer.Timer{}, usage("--%w", err)
-		}
-	}
-	if err = m.Validate(); err == nil && c.Key != "" {
+	err := m.Validate()
+	if err == nil && c.Key != "" {
 		err = engine.CheckText("key", c.Key, limits.TimerKey, true)
 	}
 	if err != nil {

@@ -36,8 +36,8 @@ func (d *database) timersOf(args ...string) (views []view.Timer) {
 // What is due is handled by "pawl work", the runs of jobs as well as timers.
 func TestWorkFiresTimersAndJobs(t *testing.T) {
 	onEngines(t, func(t *testing.T, d *database) {
-		id := strings.TrimSpace(d.must("from stdin", "timers", "add", "--topic", "t", "--in", "0s", "--header", "a=b;c"))
-		d.added("--in", "1h", "--data", "later")
+		id := strings.TrimSpace(d.must("from stdin", "timers", "add", "--topic", "t", "--due", "0s", "--header", "a=b;c"))
+		d.added("--due", "1h", "--data", "later")
 		d.must("", "jobs", "put", "n", "--schedule", "0 0 1 1 *", "--topic", "t", "--data", "of a job")
 		run := strings.TrimSpace(d.must("", "jobs", "run", "n"))
 		got := lines(d.must("", "work", "--topic", "t", "--exec", `echo "$(cat) $PAWL_MESSAGE_ID $PAWL_HEADERS"`, "--drain"))
@@ -66,7 +66,7 @@ func TestWorkFiresWhileItRuns(t *testing.T) {
 	d.must("", "migrate")
 	d.must("", "jobs", "put", "n", "--schedule", "@every 1s", "--topic", "t")
 	p := d.process("work", "--topic", "t", "--exec", "cat")
-	id := d.added("--in", "1s", "--data", "x")
+	id := d.added("--due", "1s", "--data", "x")
 	eventually(t, "the timer to be handled", func() bool { return strings.Contains(d.must("", "ls", "--done", "--json"), id) })
 	eventually(t, "a run to be made", func() bool { return strings.Contains(d.must("", "jobs", "runs", "n"), "succeeded") })
 	p.signal(syscall.SIGTERM)
@@ -83,9 +83,9 @@ func TestTimersAddBefore1970(t *testing.T) {
 		var past struct {
 			Due time.Time
 		}
-		decode(t, d.must("", "timers", "add", "--topic", "u", "--at", at, "--json"), &past)
+		decode(t, d.must("", "timers", "add", "--topic", "u", "--due", at, "--json"), &past)
 		if time.Since(past.Due) > time.Hour {
-			t.Errorf("--at %s: due at %v", at, past.Due)
+			t.Errorf("--due %s: due at %v", at, past.Due)
 		}
 	}
 }
@@ -96,14 +96,14 @@ func TestTimersAddAndList(t *testing.T) {
 	if r := d.run("", "timers", "ls"); r.code != exitOK || r.stdout != "" || r.stderr != "no timers\n" {
 		t.Errorf("none: %+v", r)
 	}
-	second := d.added("--at", "2131-01-31T12:00:00+01:00", "--data", "", "--key", "k\x1b[2J", "--correlation-id", "c", "--priority", "7", "--queue", "q")
-	d.added("--in", "1h", "--data", "x")
+	second := d.added("--due", "2131-01-31T12:00:00+01:00", "--data", "", "--key", "k\x1b[2J", "--correlation-id", "c", "--priority", "7", "--queue", "q")
+	d.added("--due", "1h", "--data", "x")
 	var last struct {
 		TimerID outbox.MessageID `json:"timer_id"`
 		Key     string
 		Due     time.Time
 	}
-	decode(t, d.must("", "timers", "add", "--topic", "u", "--at", "2132-01-01T00:00:00Z", "--key", "k2", "--json"), &last)
+	decode(t, d.must("", "timers", "add", "--topic", "u", "--due", "2132-01-01T00:00:00Z", "--key", "k2", "--json"), &last)
 	if last.Key != "k2" || last.Due.Year() != 2132 {
 		t.Errorf("%+v", last)
 	}
@@ -127,7 +127,7 @@ func TestTimersAddAndList(t *testing.T) {
 		}
 	}
 	// Replaced by its key.
-	d.added("--in", "2h", "--data", "", "--key", "k2")
+	d.added("--due", "2h", "--data", "", "--key", "k2")
 	if got := d.timersOf("--status", "cancelled"); len(got) != 1 || got[0].ID != last.TimerID {
 		t.Errorf("replaced: %+v", got)
 	}
@@ -135,8 +135,8 @@ func TestTimersAddAndList(t *testing.T) {
 
 func TestTimersCancel(t *testing.T) {
 	d := onSQLite(t)
-	one, fired := d.added("--in", "1h", "--data", ""), d.added("--in", "0s", "--data", "")
-	d.added("--in", "1h", "--data", "", "--key", "k")
+	one, fired := d.added("--due", "1h", "--data", ""), d.added("--due", "0s", "--data", "")
+	d.added("--due", "1h", "--data", "", "--key", "k")
 	d.must("", "work", "--topic", "t", "--exec", "cat", "--drain", "--quiet")
 	// Nothing is touched where one is no id.
 	if r := d.run("", "timers", "cancel", one, "zz"); r.code != exitUsage || len(d.timersOf()) != 2 {
@@ -171,7 +171,7 @@ func TestTimersCancel(t *testing.T) {
 // A timer that a program fires itself is out of reach.
 func TestTimersCancelClaimed(t *testing.T) {
 	d := onSQLite(t)
-	id := d.added("--in", "0s", "--data", "", "--key", "k")
+	id := d.added("--due", "0s", "--data", "", "--key", "k")
 	d.opened(func(s *store) {
 		if _, err := s.pawl().Timers.WorkQueue().Claim(t.Context(), outbox.OwnerToken{1}, time.Hour, 1); err != nil {
 			t.Fatal(err)
@@ -188,7 +188,7 @@ func TestTimersCancelClaimed(t *testing.T) {
 
 func TestTimersMistakes(t *testing.T) {
 	d := onSQLite(t)
-	id := d.added("--in", "1h", "--data", "")
+	id := d.added("--due", "1h", "--data", "")
 	long := strings.Repeat("é", 256)
 	for _, c := range []struct {
 		args []string
@@ -201,16 +201,14 @@ func TestTimersMistakes(t *testing.T) {
 		{[]string{"timers", "ls", "--after", "7"}, exitUsage, `--after: "7" is not the id of a timer`},
 		{[]string{"timers", "ls", "--after", "6ba7b814-9dad-11d1-80b4-00c04fd430c8"}, exitFailure, "timer not found: 6ba7b814-9dad-11d1-80b4-00c04fd430c8 (or"},
 		{[]string{"timers", "ls", "--after", id, "--status", "fired"}, exitUsage, "--after: that timer is scheduled, not fired"},
-		{[]string{"timers", "add", "--in", "1s"}, exitUsage, "--topic"},
-		{[]string{"timers", "add", "--topic", "t"}, exitUsage, "want --in or --at"},
-		{[]string{"timers", "add", "--topic", "t", "--in", "1s", "--at", "2030-01-31T12:00:00Z"}, exitUsage, "--in and --at can't be used together"},
-		{[]string{"timers", "add", "--topic", "t", "--in", "soon"}, exitUsage, "--in"},
-		{[]string{"timers", "add", "--topic", "t", "--in=-1s"}, exitUsage, "--in: negative"},
-		{[]string{"timers", "add", "--topic", "t", "--at", "2030-13-01"}, exitUsage, `--at "2030-13-01": want a time like`},
-		{[]string{"timers", "add", "--topic", long, "--in", "1s"}, exitUsage, "topic: more than 255"},
-		{[]string{"timers", "add", "--topic", "t", "--in", "1s", "--key", long}, exitUsage, "key: more than 255"},
-		{[]string{"timers", "add", "--topic", "t", "--in", "1s", "--priority", "101"}, exitUsage, "priority"},
-		{[]string{"timers", "add", "--topic", "t", "--in", "1s", "--data", strings.Repeat("x", 1<<20+1)}, exitFailure, "--data: invalid argument: payload: more than 1048576 bytes"},
+		{[]string{"timers", "add", "--due", "1s"}, exitUsage, "--topic"},
+		{[]string{"timers", "add", "--topic", "t"}, exitUsage, "missing flags: --due=WHEN"},
+		{[]string{"timers", "add", "--topic", "t", "--due=-1s"}, exitUsage, `--due: "-1s": want a time like`},
+		{[]string{"timers", "add", "--topic", "t", "--due", "2030-13-01"}, exitUsage, `--due: "2030-13-01": want a time like`},
+		{[]string{"timers", "add", "--topic", long, "--due", "1s"}, exitUsage, "topic: more than 255"},
+		{[]string{"timers", "add", "--topic", "t", "--due", "1s", "--key", long}, exitUsage, "key: more than 255"},
+		{[]string{"timers", "add", "--topic", "t", "--due", "1s", "--priority", "101"}, exitUsage, "priority"},
+		{[]string{"timers", "add", "--topic", "t", "--due", "1s", "--data", strings.Repeat("x", 1<<20+1)}, exitFailure, "--data: invalid argument: payload: more than 1048576 bytes"},
 		{[]string{"timers", "cancel"}, exitUsage, "want ids or --key"},
 		{[]string{"timers", "cancel", "zz"}, exitUsage, `"zz" is not the id of a timer`},
 		{[]string{"timers", "cancel", "--key", " "}, exitUsage, "key: empty or blank"},

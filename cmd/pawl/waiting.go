@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"time"
 
-	"github.com/bravellian/pawl/cmd/pawl/internal/input"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/outbox"
@@ -39,10 +37,8 @@ func (c *cancelCmd) Run(ctx context.Context, a *app, g *options) error {
 
 // rescheduleCmd is "pawl reschedule".
 type rescheduleCmd struct {
-	IDs []string       `arg:"" name:"id" help:"Ids of messages that have not run: UUIDs or positions."`
-	At  string         `xor:"due" placeholder:"TIME" help:"When they are due (RFC 3339)."`
-	In  *time.Duration `xor:"due" placeholder:"DURATION" help:"In how long they are due (10m)."`
-	Now bool           `xor:"due" help:"They are due now."`
+	IDs []string `arg:"" name:"id" help:"Ids of messages that have not run: UUIDs or positions."`
+	Due ahead    `required:"" placeholder:"WHEN" help:"When they are due: a time (2030-01-31T12:00:00Z), after a duration (10m), or now."`
 }
 
 // Help is printed by --help.
@@ -53,41 +49,19 @@ is touched.
 
 Examples:
 
-    pawl reschedule 4711 --now
-    pawl reschedule 4711 4712 --in 1h`
+    pawl reschedule 4711 --due now
+    pawl reschedule 4711 4712 --due 1h`
 }
 
 // Run moves messages.
 func (c *rescheduleCmd) Run(ctx context.Context, a *app, g *options) error {
-	due, err := c.due(time.Now())
-	if err != nil {
-		return err
+	due := c.Due.due()
+	if err := (&outbox.Message{Topic: "any", Due: due}).Validate(); err != nil {
+		return usage("%w", err)
 	}
 	return changeWaiting(ctx, a, g, c.IDs, "rescheduled", func(o *outbox.Outbox, ids []outbox.Position) (int64, error) {
 		return o.Reschedule(ctx, due, ids...)
 	})
-}
-
-// due is what the options say; zero is now.
-func (c *rescheduleCmd) due(now time.Time) (due time.Time, err error) {
-	switch {
-	case c.Now:
-		return due, nil
-	case c.At != "":
-		if due, err = input.ParseTime(c.At); err != nil {
-			return due, usage("--at %w", err)
-		}
-	case c.In == nil:
-		return due, usage("want --at, --in or --now")
-	case *c.In < 0:
-		return due, usage("--in: negative")
-	default:
-		due = now.Add(*c.In)
-	}
-	if err := (&outbox.Message{Topic: "any", Due: due}).Validate(); err != nil {
-		return due, usage("%w", err)
-	}
-	return due, nil
 }
 
 // changeWaiting changes messages that have not run.

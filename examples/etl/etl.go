@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/job"
@@ -59,7 +58,7 @@ func (e *etl) prepare(ctx context.Context) error {
 	Alert.Handle(e.pawl, e.alert)
 	// Skip: a night that the program slept through is not made up for. A run is made only when the last
 	// one is over.
-	return Start.PutJob(ctx, e.pawl, job.Job{Name: nightly, Schedule: "0 2 * * *", Zone: "Europe/Berlin", Overlap: job.Skip}, struct{}{})
+	return e.pawl.Jobs.Put(ctx, Start.Every("0 2 * * *", "Europe/Berlin", struct{}{}, job.Job{Name: nightly, Overlap: job.Skip}))
 }
 
 // start fans out an extract for each file. The join has the id of the message: if this is delivered
@@ -72,21 +71,10 @@ func (e *etl) start(ctx context.Context, d *pawl.Delivery[struct{}]) error {
 	run := d.ID.String()
 	var steps []outbox.Message
 	for _, path := range paths {
-		m, err := Extract.Message(File{Run: run, Name: filepath.Base(path)})
-		if err != nil {
-			return err
-		}
-		steps = append(steps, m)
+		steps = append(steps, Extract.With(File{Run: run, Name: filepath.Base(path)}))
 	}
-	done, err := Report.Message(Run{run})
-	if err != nil {
-		return err
-	}
-	failed, err := Alert.Message(Run{run})
-	if err != nil {
-		return err
-	}
-	_, err = e.pawl.Joins.FanOut(ctx, join.Spec{ID: join.ID(d.ID), GroupingKey: nightly}, steps, join.Wait{OnComplete: done, OnFail: failed})
+	wait := join.Wait{OnComplete: Report.With(Run{run}), OnFail: Alert.With(Run{run})}
+	_, err = e.pawl.Joins.FanOut(ctx, join.Spec{ID: join.ID(d.ID), GroupingKey: nightly}, steps, wait)
 	return err
 }
 
@@ -111,7 +99,7 @@ func (e *etl) extract(ctx context.Context, d *pawl.Delivery[File]) error {
 	if err := tx.Commit(); err != nil {
 		return err
 	}
-	return d.SetResult([]byte(strconv.Itoa(len(lines) - 1)))
+	return pawl.SetResult(ctx, d.Message, len(lines)-1)
 }
 
 func read(path string) ([][]string, error) {

@@ -3,11 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/join"
-	"github.com/bravellian/pawl/outbox"
 )
 
 // revenue adds up what a run has loaded.
@@ -29,19 +27,15 @@ func (e *etl) report(ctx context.Context, d *pawl.Delivery[Run]) error {
 	if _, err := e.db.ExecContext(ctx, revenue, d.Body.ID); err != nil {
 		return err
 	}
-	steps, err := e.steps(ctx, d.Message)
-	if err != nil {
-		return err
-	}
-	lines := 0
-	for _, s := range steps {
-		n, err := strconv.Atoi(string(s.Result))
+	lines, files := 0, 0
+	for step, err := range pawl.Results[int](ctx, e.pawl, d.Message) {
 		if err != nil {
-			return outbox.Permanent(err)
+			return err
 		}
-		lines += n
+		lines += step.Value
+		files++
 	}
-	fmt.Printf("%d lines of %d files\n", lines, len(steps))
+	fmt.Printf("%d lines of %d files\n", lines, files)
 	rows, err := e.db.QueryContext(ctx, "SELECT customer, cents FROM revenue WHERE run = ? ORDER BY cents DESC", d.Body.ID)
 	if err != nil {
 		return err
@@ -60,34 +54,18 @@ func (e *etl) report(ctx context.Context, d *pawl.Delivery[Run]) error {
 
 // alert runs in place of report when an extract has failed for good.
 func (e *etl) alert(ctx context.Context, d *pawl.Delivery[Run]) error {
-	steps, err := e.steps(ctx, d.Message)
-	if err != nil {
-		return err
-	}
-	for _, s := range steps {
-		if s.Status != join.Failed {
+	for step, err := range pawl.Results[int](ctx, e.pawl, d.Message) {
+		if err != nil {
+			return err
+		}
+		if step.Status != join.Failed {
 			continue
 		}
-		m, err := e.pawl.Outbox.Get(ctx, s.MessageID)
+		m, err := e.pawl.Outbox.Get(ctx, step.MessageID)
 		if err != nil {
 			return err
 		}
 		fmt.Printf("no report: %s\n", m.LastError)
 	}
 	return nil
-}
-
-// steps are the extracts that a message follows.
-func (e *etl) steps(ctx context.Context, m *outbox.Message) (steps []join.Member, err error) {
-	from, err := e.pawl.Joins.From(ctx, m)
-	if err != nil || len(from) == 0 {
-		return nil, err
-	}
-	for step, err := range e.pawl.Joins.Members(ctx, from[0].ID, join.MembersOptions{}) {
-		if err != nil {
-			return nil, err
-		}
-		steps = append(steps, step)
-	}
-	return steps, nil
 }

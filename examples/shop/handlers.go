@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/lease"
 	"github.com/bravellian/pawl/sink/webhook"
 )
@@ -44,7 +43,7 @@ func (s *shop) prepare(ctx context.Context) error {
 	if _, err := s.db.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS orders (number "+number+" PRIMARY KEY, what text NOT NULL, email text NOT NULL, state text NOT NULL)"); err != nil {
 		return err
 	}
-	if err := Report.PutJob(ctx, s.pawl, job.Job{Name: "report", Schedule: "0 6 * * MON-FRI", Zone: "Europe/Berlin"}, struct{}{}); err != nil {
+	if err := s.pawl.Jobs.Put(ctx, Report.Every("0 6 * * MON-FRI", "Europe/Berlin", struct{}{})); err != nil {
 		return err
 	}
 	Placed.Handle(s.pawl, s.says("please pay for"))

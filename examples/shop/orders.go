@@ -76,19 +76,8 @@ func (s *shop) pay(w http.ResponseWriter, r *http.Request) {
 		if _, err := s.pawl.Timers.CancelKeyTx(ctx, tx, expiry(number)); err != nil {
 			return "", err
 		}
-		var steps []outbox.Message
-		for _, topic := range []*pawl.Topic[Order]{Pack, Label, Invoice} {
-			m, err := topic.Message(o)
-			if err != nil {
-				return "", err
-			}
-			steps = append(steps, m)
-		}
-		ship, err := Ready.Message(o)
-		if err != nil {
-			return "", err
-		}
-		_, err = s.pawl.Joins.FanOutTx(ctx, tx, join.Spec{GroupingKey: expiry(number)}, steps, join.Wait{OnComplete: ship})
+		steps := []outbox.Message{Pack.With(o), Label.With(o), Invoice.With(o)}
+		_, err = s.pawl.Joins.FanOutTx(ctx, tx, join.Spec{GroupingKey: expiry(number)}, steps, join.Wait{OnComplete: Ready.With(o)})
 		return fmt.Sprint("order ", number, " is paid"), err
 	})
 }

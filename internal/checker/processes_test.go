@@ -78,7 +78,7 @@ func TestLimitTooLow(t *testing.T) {
 		says(1, health.OK, "")
 		_, err = f.Outbox.WorkQueue("").Claim(t.Context(), outbox.OwnerToken{1}, time.Minute, 10)
 		f.check(err)
-		says(1, health.Warning, "mail: 3 messages wait for the limit of 1 in 1h0m0s, the oldest for ")
+		says(1, health.Warning, "mail: 3 messages wait for the limit of 1 in 1h, the oldest for ")
 		says(1, health.Warning, "; the last of them begins in 3h or later")
 		says(time.Hour, health.Note, "3 messages wait")
 		_, err = f.Admin.RemoveLimit(t.Context(), admin.Topic, "mail")

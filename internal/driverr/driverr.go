@@ -3,6 +3,7 @@ package driverr
 
 import (
 	"errors"
+	"net"
 	"reflect"
 	"slices"
 )
@@ -18,6 +19,19 @@ func SQLState(err error) string {
 	var fields interface{ Field(k byte) string }
 	if errors.As(err, &fields) {
 		return fields.Field('C')
+	}
+	return ""
+}
+
+// Remedy returns what helps where no connection was made; empty for other errors.
+func Remedy(err error) string {
+	var host *net.DNSError
+	var dial *net.OpError
+	switch {
+	case errors.As(err, &host):
+		return "check the name of the host"
+	case errors.As(err, &dial) && dial.Op == "dial":
+		return "check that the server runs, and its host and port"
 	}
 	return ""
 }

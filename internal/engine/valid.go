@@ -45,6 +45,11 @@ func InvalidBecause(field string, cause error) error {
 // Invalid returns the error of a field. Durations are in ASCII, as in the words of SQL's routines:
 // the encoding of a database may lack the sign.
 func Invalid(field, format string, args ...any) error {
+	for i, arg := range args {
+		if d, ok := arg.(time.Duration); ok {
+			args[i] = Exact(d)
+		}
+	}
 	return &InvalidError{field: field, reason: strings.ReplaceAll(fmt.Sprintf(format, args...), "µs", "us")}
 }
 

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -58,6 +59,19 @@ func TestExact(t *testing.T) {
 	} {
 		if got := engine.Exact(d); got != want {
 			t.Errorf("%v is %q, want %q", d, got, want)
+		}
+	}
+}
+
+// D-709: an error that says a duration says it without zeros at its end.
+func TestInvalidDuration(t *testing.T) {
+	const day, minute = 24 * time.Hour, time.Minute
+	for got, want := range map[error]string{
+		engine.CheckOption("period", 2*day, 1, day): "period: more than 24h", engine.CheckOption("lease", time.Second, minute, 0): "lease: less than 1m",
+		engine.Invalid("x", "%v to %v of %d", minute, 90*minute, 7): "x: 1m to 1h30m of 7",
+	} {
+		if !strings.HasSuffix(got.Error(), want) {
+			t.Errorf("%v, want %s", got, want)
 		}
 	}
 }

@@ -95,7 +95,7 @@ func (b *Bounds) Words() string {
 		parts = append(parts, fmt.Sprintf("%d at once", b.Concurrency))
 	}
 	if b.Rate > 0 {
-		parts = append(parts, fmt.Sprintf("%d in %s", b.Rate, b.Period))
+		parts = append(parts, fmt.Sprintf("%d in %s", b.Rate, engine.Exact(b.Period)))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -65,7 +65,7 @@ type snoozeError struct {
 	notStarted bool // the handler did not start: put back by pawl
 }
 
-func (e *snoozeError) Error() string { return fmt.Sprintf("snoozed for %v", e.delay) }
+func (e *snoozeError) Error() string { return "snoozed for " + engine.Exact(e.delay) }
 
 // maxDelay is the longest delay of an item. One of nearly 300 years would overflow where a little
 // is added to it.

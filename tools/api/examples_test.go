@@ -12,7 +12,7 @@ var servers = []string{"pawl/postgres", "pawl/sqlserver", "pawl/sqlserver/sqlser
 
 // firstCalls are what the user of a package calls first.
 var firstCalls = map[string]string{
-	"pawl":                         "New Migrate Enqueue EnqueueTx Handle HandleBatch Run Start Stop",
+	"pawl":                         "New Migrate Enqueue EnqueueTx Handle HandleBatch Run Start Stop With SetResult",
 	"pawl/admin":                   "Pause Resume SetLimit Explain",
 	"pawl/blob":                    "Put Get",
 	"pawl/cron":                    "Parse Next",

@@ -59,22 +59,10 @@ func (s *Scene) Produce(ctx context.Context) error {
 func (s *Scene) start(ctx context.Context, tx *sql.Tx, r run) error {
 	var steps []outbox.Message
 	for _, source := range sources() {
-		m, err := r.message(extractTopic, source)
-		if err != nil {
-			return err
-		}
-		steps = append(steps, m)
-	}
-	transform, err := r.message(transformTopic, "")
-	if err != nil {
-		return err
-	}
-	notify, err := r.message(notifyTopic, "")
-	if err != nil {
-		return err
+		steps = append(steps, r.message(extractTopic, source))
 	}
 	spec := join.Spec{GroupingKey: r.customer, Metadata: `{"type":"etl","phase":"extract","run":"` + r.id + `"}`}
-	fan, err := s.Joins.FanOutTx(ctx, tx, spec, steps, join.Wait{OnComplete: transform, OnFail: notify})
+	fan, err := s.Joins.FanOutTx(ctx, tx, spec, steps, join.Wait{OnComplete: r.message(transformTopic, ""), OnFail: r.message(notifyTopic, "")})
 	if err != nil {
 		return err
 	}
@@ -82,6 +70,6 @@ func (s *Scene) start(ctx context.Context, tx *sql.Tx, r run) error {
 	return err
 }
 
-func (r run) message(topic *pawl.Topic[body], source string) (outbox.Message, error) {
-	return topic.Message(body{r.id, source}, pawl.EnqueueOptions{CorrelationID: r.id})
+func (r run) message(topic *pawl.Topic[body], source string) outbox.Message {
+	return topic.With(body{r.id, source}, pawl.EnqueueOptions{CorrelationID: r.id})
 }

@@ -95,30 +95,16 @@ func takeOrder(ctx context.Context, d *scene.Database, tx *sql.Tx, o *outbox.Out
 			return err
 		}
 	}
-	msgs, err := messages(order)
-	if err != nil {
-		return err
-	}
-	if _, err := o.EnqueueBatchTx(ctx, tx, msgs); err != nil {
+	options := pawl.EnqueueOptions{CorrelationID: order.ID}
+	mail := mails.With(mailBody{order.ID, order.Customer.Email, "Your order " + order.ID}, options)
+	invoice := invoices.With(invoiceBody{order.ID, order.TotalCents, order.Currency}, options)
+	if _, err := o.EnqueueBatchTx(ctx, tx, []outbox.Message{mail, invoice}); err != nil {
 		return err
 	}
 	if order.Payment.Status == Declined {
 		return errDeclined
 	}
 	return nil
-}
-
-func messages(order *Order) ([]outbox.Message, error) {
-	options := pawl.EnqueueOptions{CorrelationID: order.ID}
-	mail, err := mails.Message(mailBody{order.ID, order.Customer.Email, "Your order " + order.ID}, options)
-	if err != nil {
-		return nil, err
-	}
-	invoice, err := invoices.Message(invoiceBody{order.ID, order.TotalCents, order.Currency}, options)
-	if err != nil {
-		return nil, err
-	}
-	return []outbox.Message{mail, invoice}, nil
 }
 
 func noteDeclined(ctx context.Context, d *scene.Database, orderID string) error {

@@ -88,7 +88,7 @@ func (db *DB) acquire(ctx context.Context, op string) (*pgxpool.Conn, error) {
 	if db.closed.Load() {
 		class = engine.ErrClosed
 	}
-	return nil, &engine.Error{Op: op, Class: class, Err: db.redact(err)}
+	return nil, &engine.Error{Op: op, Class: class, Err: db.redact(notReached(err, class))}
 }
 
 // redact removes the password from a driver's error, should it contain one (D-5).

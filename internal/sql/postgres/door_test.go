@@ -220,8 +220,8 @@ func door(f *doorFixture) []doorRoutine {
 		{"limit_set", []param{subjectKind(), required("name", "topic", "'t'"), option("concurrency", "5", "10000"),
 			{"rate", "100", []string{"1", "10001", "1000000"}, map[string]string{"NULL": lacking, "0": lacking, "-1": "rate: negative", "1000001": "rate: more than 1000000"}},
 			{"period_seconds", "100", []string{"NULL", "0", "0.01", "86400"}, map[string]string{
-				"-1": "period: negative", "0.00009": "period: less than 100us", "86401": "period: more than 24h0m0s", "'NaN'": "period: more than 24h0m0s",
-				"'infinity'": "period: more than 24h0m0s", "0.0099": "rate: more than one in 100us"}},
+				"-1": "period: negative", "0.00009": "period: less than 100us", "86401": "period: more than 24h", "'NaN'": "period: more than 24h",
+				"'infinity'": "period: more than 24h", "0.0099": "rate: more than one in 100us"}},
 			option("burst", "", "1000000"), reason()}},
 		{"limit_remove", []param{subjectKind(), required("name", "topic", "'t'"), reason()}},
 	}

@@ -218,7 +218,7 @@ func age(micros int64) string {
 	if d > time.Second {
 		d = d.Round(time.Second)
 	}
-	return d.Round(time.Millisecond).String()
+	return engine.Exact(d.Round(time.Millisecond))
 }
 
 // quote returns the qualified name of a table in pawl's schema.

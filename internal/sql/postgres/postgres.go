@@ -205,7 +205,7 @@ func (db *DB) Close() error {
 func redact(err error) error {
 	var parse *pgconnParseError
 	if errors.As(err, &parse) {
-		return errors.New("cannot parse the connection string")
+		return errors.New("cannot parse the connection string: want postgres://USER@HOST/DATABASE or host=HOST dbname=DATABASE")
 	}
 	return err
 }

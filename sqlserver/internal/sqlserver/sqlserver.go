@@ -23,6 +23,7 @@ import (
 	mssql "github.com/microsoft/go-mssqldb"
 	"github.com/microsoft/go-mssqldb/msdsn"
 
+	"github.com/bravellian/pawl/internal/driverr"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/enginekit/background"
 	"github.com/bravellian/pawl/internal/enginekit/dsn"
@@ -195,6 +196,9 @@ func (db *DB) acquire(ctx context.Context, op string) (*sql.Conn, error) {
 	class := unreachable(ctx, err)
 	if db.closed.Load() {
 		class = engine.ErrClosed
+	}
+	if help := driverr.Remedy(err); help != "" && errors.Is(class, engine.ErrUnreachable) {
+		err = fmt.Errorf("%w; %s", err, help)
 	}
 	return nil, &engine.Error{Op: op, Class: class, Err: db.scrub(err)}
 }

@@ -49,13 +49,13 @@ func (o *Options) envelope(line []byte) (outbox.Message, error) {
 		return m, err
 	}
 	if e.Due != "" {
-		if m.Due, err = ParseWhen("due", e.Due, o.Now); err != nil {
-			return m, err
+		if m.Due, err = ParseWhen(e.Due, o.Now, 1); err != nil {
+			return m, fmt.Errorf("due %w", err)
 		}
 	}
 	if e.Expires != "" {
-		if m.Expires, err = ParseWhen("expires", e.Expires, o.Now); err != nil {
-			return m, err
+		if m.Expires, err = ParseWhen(e.Expires, o.Now, 1); err != nil {
+			return m, fmt.Errorf("expires %w", err)
 		}
 	}
 	if e.Key != "" {

@@ -10,6 +10,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -207,25 +208,30 @@ func MessageID(topic, key string) outbox.MessageID {
 	return outbox.MessageID(uuid.NewSHA1(uuid.NameSpaceOID, []byte("pawl/"+topic+"\x00"+key)))
 }
 
-// ParseWhen reads an RFC 3339 time, or a duration to count from now, of a field.
-func ParseWhen(field, s string, now time.Time) (time.Time, error) {
-	if at, err := ParseTime(s); err == nil {
+// ParseWhen reads a time: RFC 3339, now, or how long from now (sign 1) or ago (-1), in days, too: 2d12h.
+func ParseWhen(s string, now time.Time, sign time.Duration) (time.Time, error) {
+	if s == "now" {
+		return now, nil
+	}
+	if at, err := time.Parse(time.RFC3339, s); err == nil {
 		return at, nil
 	}
-	d, err := time.ParseDuration(s)
+	d, err := parseDuration(s)
 	if err != nil || d < 0 {
-		return time.Time{}, fmt.Errorf("%s %s: want a time like 2030-01-31T12:00:00Z or a duration like 10m", field, strconv.QuoteToASCII(cut(s)))
+		return time.Time{}, fmt.Errorf("%s: want a time like 2030-01-31T12:00:00Z, a duration like 10m or 2d, or now", strconv.QuoteToASCII(cut(s)))
 	}
-	return now.Add(d), nil
+	return now.Add(sign * d), nil
 }
 
-// ParseTime reads an RFC 3339 time.
-func ParseTime(s string) (time.Time, error) {
-	at, err := time.Parse(time.RFC3339, s)
-	if err != nil {
-		return at, fmt.Errorf("%s: want a time like 2030-01-31T12:00:00Z", strconv.QuoteToASCII(cut(s)))
+// parseDuration is time.ParseDuration with days in front.
+func parseDuration(s string) (time.Duration, error) {
+	before, rest, ok := strings.Cut(s, "d")
+	days, err := strconv.ParseUint(before, 10, 16)
+	if !ok || err != nil {
+		return time.ParseDuration(s)
 	}
-	return at, nil
+	d, err := time.ParseDuration("0" + rest)
+	return time.Duration(days)*24*time.Hour + d, err
 }
 
 func cut(s string) string { return s[:min(len(s), 40)] }

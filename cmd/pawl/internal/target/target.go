@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -220,13 +219,6 @@ func (t Target) Open(o Options) (engine.DB, error) {
 		own, _ := engine.As[engine.DB](db)
 		return own, err
 	}
-	switch path, _ := t.File(); {
-	case isDir(path):
-		why := fmt.Errorf("it is a directory; name a file in it, such as %s", dsn.File(filepath.Join(path, "pawl.db")))
-		return nil, &engine.Error{Op: "open", Class: engine.ErrUnreachable, Err: why}
-	case !isDir(filepath.Dir(path)):
-		return nil, fmt.Errorf("no such directory: %s", filepath.Dir(path))
-	}
 	return sqlite.Open(t.path, sqlite.Options{Prefix: t.names.Prefix, StatementTimeout: o.Timeout, KeepJournal: o.Modest, Logger: o.Logger})
 }
 
@@ -254,9 +246,4 @@ func (t Target) sqlserverScript(from, to int) (string, error) {
 	defer func() { _ = db.Close() }()
 	m, _ := engine.As[engine.Migrator](db)
 	return m.Script(from, to)
-}
-
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }

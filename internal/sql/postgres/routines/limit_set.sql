@@ -18,7 +18,7 @@ BEGIN
     PERFORM pawl.check_refuse('rate', '0, with a period or a burst');
   END IF;
   PERFORM pawl.check_option('concurrency', v_some, 1, 10000), pawl.check_option('rate', v_rate, 1, 1000000);
-  v_micros := coalesce(nullif(pawl.check_option('period', period_seconds, 0.0001, 86400, '100us', '24h0m0s'), 0), 1) * 1e6;
+  v_micros := coalesce(nullif(pawl.check_option('period', period_seconds, 0.0001, 86400, '100us', '24h'), 0), 1) * 1e6;
   PERFORM pawl.check_option('burst', burst, 1, 1000000);
   IF v_rate * 100::bigint > v_micros THEN
     PERFORM pawl.check_refuse('rate', 'more than one in 100us');

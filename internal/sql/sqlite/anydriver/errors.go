@@ -1,14 +1,18 @@
 package anydriver
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/bravellian/pawl/internal/driverr"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/enginekit/dsn"
 )
 
 // Result codes of SQLite, with their extended forms where those matter.
@@ -79,20 +83,44 @@ func keyClass(err error) error {
 	return engine.ErrUnique
 }
 
-// wrap adds the operation and the class to an error.
+// wrap adds the operation and the class to an error, and what helps against a file that cannot be used.
 func wrap(op string, err error) error {
 	var known *engine.Error
 	if err == nil || errors.As(err, &known) {
 		return err
 	}
-	return &engine.Error{Op: op, Class: classify(err), Err: err}
+	class := classify(err)
+	if errors.Is(class, engine.ErrUnreachable) {
+		help := "check the rights on the file and its directory"
+		if code, _ := driverr.ResultCode(err); code&0xff == codeNotADB {
+			help = "name a SQLite file, or a path without a file"
+		}
+		err = fmt.Errorf("%w; %s", err, help)
+	}
+	return &engine.Error{Op: op, Class: class, Err: err}
 }
 
-// openError adds the file and the class to an error of opening it.
+// openError is wrap of the error of opening a file, which may be none.
 func openError(path string, err error) error {
-	class := classify(err)
-	if class == nil {
-		class = engine.ErrUnreachable
+	op, file := fmt.Sprintf("open sqlite %q", path), fileOf(path)
+	var why error
+	switch scheme := dsn.Scheme(file); {
+	case scheme != "" && strings.Contains(file, "://"):
+		op = "open sqlite" // a URL may have a password
+		why = fmt.Errorf("%s:// is no SQLite file; name its path, or open another engine", scheme)
+	case file == "":
+	case isDir(file):
+		why = fmt.Errorf("it is a directory; name a file in it, such as %s", filepath.Join(file, "pawl.db"))
+	case !isDir(filepath.Dir(file)):
+		why = fmt.Errorf("no such directory: %s; make it, or name another", filepath.Dir(file))
 	}
-	return &engine.Error{Op: fmt.Sprintf("open sqlite %q", path), Class: class, Err: err}
+	if why == nil && classify(err) != nil {
+		return wrap(op, err)
+	}
+	return &engine.Error{Op: op, Class: engine.ErrUnreachable, Err: cmp.Or(why, err)}
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }

@@ -11,7 +11,7 @@ IF coalesce(@concurrency, 0) = 0 AND coalesce(@rate, 0) = 0 EXEC pawl.check_refu
 IF coalesce(@rate, 0) = 0 AND (coalesce(@period_seconds, 0) <> 0 OR coalesce(@burst, 0) <> 0) EXEC pawl.check_refuse N'rate', N'0, with a period or a burst';
 EXEC pawl.check_option N'concurrency', @concurrency, 1, 10000, N'1', N'10000';
 EXEC pawl.check_option N'rate', @rate, 1, 1000000, N'1', N'1000000';
-EXEC pawl.check_option N'period', @period_seconds, 0.0001, 86400, N'100us', N'24h0m0s';
+EXEC pawl.check_option N'period', @period_seconds, 0.0001, 86400, N'100us', N'24h';
 EXEC pawl.check_option N'burst', @burst, 1, 1000000, N'1', N'1000000';
 SELECT @concurrency = NULLIF(@concurrency, 0), @rate = NULLIF(@rate, 0), @burst = NULLIF(@burst, 0), @micros = CAST(ROUND(coalesce(NULLIF(@period_seconds, 0), 1) * 1e6, 0) AS bigint);
 IF CAST(@rate AS bigint) * 100 > @micros EXEC pawl.check_refuse N'rate', N'more than one in 100us';

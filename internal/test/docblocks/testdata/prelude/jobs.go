@@ -3,8 +3,10 @@ package prelude
 type Config struct{}
 
 var (
-	config          Config
-	nightly, weekly job.Job
+	config  Config
+	limits  Config
+	Report  = pawl.NewTopic[Config]("report")
+	Cleanup = pawl.NewTopic[Config]("cleanup")
 )
 
 func report(context.Context, *pawl.Delivery[Config]) error
