@@ -25,6 +25,10 @@ const (
 	codeRetry = "retry"
 	// codeAwaitsJoin: it is the wait of a join that is not over.
 	codeAwaitsJoin = "awaits_join"
+	// codeAwaitsSignal: it is a flow that waits for a signal.
+	codeAwaitsSignal = "awaits_signal"
+	// codeSleeps: it is a flow that waits for a time.
+	codeSleeps = "sleeps"
 	// codePutOff: its handler, an operator or a worker without a handler for it
 	// put it off. If there is a handler nowhere, codeNoHandler comes first.
 	codePutOff = "put_off"

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/bravellian/pawl/flow"
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
@@ -24,6 +26,7 @@ type place struct {
 	retryAt time.Time // when the last failed attempt asked for the next
 	changed time.Time // when it last went wrong
 	join    *join.ID  // whose wait it is
+	awaits  *string   // the signal for which the flow was parked, "" for a time alone
 	suspect int64     // above 0: it came back from an expired lease, and so many may be claimed with it
 	// behind is the message that goes first of those with the ordering key; nil: itself, or it
 	// has none.
@@ -41,7 +44,7 @@ func (e *explainer) place(ctx context.Context, id outbox.Position) (p place, err
 func placeOf(at *op.ExplainPosition) place {
 	return place{
 		at: worker.Value(at.At).UTC(), parked: at.Aside, retryAt: worker.Value(at.NextAttemptAt).UTC(), changed: worker.Value(at.UpdatedAt).UTC(),
-		join: (*join.ID)(at.JoinID), suspect: at.Suspect, behind: (*outbox.MessageID)(at.Behind),
+		join: (*join.ID)(at.JoinID), awaits: at.Awaits, suspect: at.Suspect, behind: (*outbox.MessageID)(at.Behind),
 	}
 }
 
@@ -249,6 +252,10 @@ func (e *explainer) later(m *outbox.Info, p *place) (health.Finding, bool) {
 	switch {
 	case m.RetryCount > 0 && p.retryAt.Equal(p.at):
 		return blocker(codeRetry, fmt.Sprintf("It waits until %s for attempt %d: attempt %d failed%s", e.when(p.at), m.RetryCount+1, m.RetryCount, stop(after(m.LastError))), fmt.Sprintf("to have it run now: pawl retry %s", m.ID)), true
+	case p.awaits != nil:
+		return e.parked(m, p), true
+	case p.join != nil && strings.HasPrefix(m.Topic, flow.TopicPrefix):
+		return blocker(codeAwaitsJoin, fmt.Sprintf("The flow waits for messages that it began: it goes on when join %s is over.", p.join), ""), true
 	case p.join != nil:
 		f := blocker(codeAwaitsJoin, "It is the wait of a join: it becomes due when that is over.", "")
 		if p.at.Year() < never {
@@ -259,6 +266,18 @@ func (e *explainer) later(m *outbox.Info, p *place) (health.Finding, bool) {
 		return blocker(codeScheduled, fmt.Sprintf("It was enqueued for later: it is due at %s.", e.when(p.at)), runNow), true
 	}
 	return blocker(codePutOff, fmt.Sprintf("It was put off until %s: by its handler, by an operator, or by a worker that has no handler for its topic.", e.when(p.at)), runNow), true
+}
+
+// parked explains a flow that waits for a signal or a time.
+func (e *explainer) parked(m *outbox.Info, p *place) health.Finding {
+	until := ""
+	if p.at.Year() < never {
+		until = ", until " + e.when(p.at)
+	}
+	if *p.awaits == "" {
+		return blocker(codeSleeps, "The flow sleeps"+until+".", "")
+	}
+	return blocker(codeAwaitsSignal, fmt.Sprintf("The flow waits for signal %q%s.", *p.awaits, until), fmt.Sprintf("to send it: pawl flows signal %s %s", m.ID, *p.awaits))
 }
 
 // suspect explains a message that came back from an expired lease.

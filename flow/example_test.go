@@ -65,14 +65,14 @@ func Example() {
 }
 
 // A flow that is cancelled does none of the steps that it has not begun, and undoes the others.
-func ExampleFlow_Cancel() {
+func ExampleFlows_Cancel() {
 	ctx := context.Background()
 	p, done := shop(ctx)
 	defer done()
 
 	id, err := checkout.Start(ctx, p, order{ID: "8", Cents: 100})
 	must(err)
-	must(checkout.Cancel(ctx, p, id))
+	must(p.Flows().Cancel(ctx, id))
 
 	checkout.Handle(p)
 	must(p.Start(ctx))

@@ -18,7 +18,6 @@ import (
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/codec"
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
@@ -171,13 +170,6 @@ func (fl *Flow[I, O]) Await(ctx context.Context, h Host, id outbox.MessageID) (o
 		}
 		id = derived(id, continued) // every other run has a result
 	}
-}
-
-// Cancel makes a run undo what it has done (see Run.Undo) and end as failed, with ErrCancelled as its
-// reason. What waits ends at once. A step that is running ends first; where none follows the run may
-// complete. Errors: outbox.ErrNotFound, ErrOver.
-func (fl *Flow[I, O]) Cancel(ctx context.Context, h Host, id outbox.MessageID) error {
-	return h.Flows().send(ctx, nil, id, op.FlowCancel, nil)
 }
 
 // derived returns the id of a message that belongs to a run: enqueuing it again has no effect.

@@ -451,7 +451,7 @@ func TestUndo(t *testing.T) {
 		r.done = nil
 		id := start(t, r, fl, true)
 		r.parked(id, 0)
-		check(t, fl.Cancel(t.Context(), r, id))
+		check(t, r.Flows().Cancel(t.Context(), id))
 		if got := reason(t, r, fl, id); got != flow.ErrCancelled.Error() {
 			t.Errorf("it failed: %s", got)
 		}
@@ -474,6 +474,53 @@ func TestUndoThatFails(t *testing.T) {
 			t.Errorf("it failed: %s", got)
 		}
 		r.want("undo b", "undo b", "undo a")
+	})
+}
+
+// D-771: a flow that is redriven goes on at the step that failed; one whose effects were undone begins anew, and is
+// no longer cancelled.
+func TestRedrive(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		r := open(t, e)
+		b := r.fails("b", 2)
+		fl := flow.New("saga", func(f *flow.Run, saga bool) (string, error) {
+			if _, err := flow.Step(f, "a", r.fails("a", 0)); err != nil {
+				return "", err
+			}
+			if saga {
+				f.Undo("a", func(context.Context) error { r.did("undo a"); return nil })
+				if _, err := flow.Wait[approval](f, "approval"); err != nil {
+					return "", err
+				}
+			}
+			return flow.Step(f, "b", b)
+		}, atOnce(2))
+		fl.Handle(r)
+		r.work()
+		redrive := func(id outbox.MessageID) {
+			t.Helper()
+			i, err := r.Outbox.Get(t.Context(), id)
+			check(t, err)
+			_, err = r.Outbox.Redrive(t.Context(), outbox.FailedFilter{IDs: []outbox.Position{i.Position}})
+			check(t, err)
+		}
+		id := start(t, r, fl, false)
+		reason(t, r, fl, id)
+		redrive(id)
+		if got := result(t, r, fl, id); got != "b!" {
+			t.Errorf("the result is %q", got)
+		}
+		r.want("a", "b", "b", "b")
+		r.done = nil
+		id = start(t, r, fl, true)
+		r.parked(id, 0)
+		check(t, r.Flows().Cancel(t.Context(), id))
+		reason(t, r, fl, id)
+		redrive(id)
+		r.parked(id, 0)
+		check(t, approved.Send(t.Context(), r, id, approval{}))
+		result(t, r, fl, id)
+		r.want("a", "undo a", "a", "b")
 	})
 }
 

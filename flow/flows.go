@@ -22,7 +22,7 @@ const (
 	merged  = 256
 )
 
-// Flows is the flows of one database.
+// Flows is the flows of one database, of any name: Pawl.Flows returns it. It is safe for concurrent use.
 type Flows struct {
 	db       engine.DB
 	outbox   *outbox.Outbox

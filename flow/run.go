@@ -131,7 +131,7 @@ func (f *Run) load(position int64) error {
 	taken := map[int]bool{0: true}
 	for i := range l.rows {
 		row := &l.rows[i]
-		if row.Kind == op.FlowSignal {
+		if row.Kind < op.FlowDone {
 			continue
 		}
 		f.steps[mark{row.Name, row.Kind}] = row

@@ -93,6 +93,7 @@ type cli struct {
 	Workers      workersCmd      `cmd:"" help:"List the processes that work on the database."`
 	Audit        auditCmd        `cmd:"" help:"List what operators did."`
 	Joins        joinsCmd        `cmd:"" help:"List, show and cancel joins, which wait until several messages are done."`
+	Flows        flowsCmd        `cmd:"" help:"Show flows of several steps, send them signals, and cancel them."`
 	Timers       timersCmd       `cmd:"" help:"Schedule messages for later, once, and cancel them."`
 	Jobs         jobsCmd         `cmd:"" help:"Schedule messages again and again, by a cron expression."`
 	Inbox        inboxCmd        `cmd:"" help:"List and show messages from outside, and revive dead ones."`

@@ -119,7 +119,7 @@ func TestFleetMigrate(t *testing.T) {
 	if r.code != exitFailure || len(got) != 3 || !strings.HasPrefix(got[0], "a  ok, took ") || !strings.Contains(r.stdout, "broken  failed, took ") {
 		t.Errorf("%+v", r)
 	}
-	if want := "  broken: file is not a database (26)\npawl: 1 of 3 stores could not be migrated\n"; !strings.HasSuffix(r.stderr, want) {
+	if want := "  broken: file is not a database (26); name a SQLite file, or a path without a file\npawl: 1 of 3 stores could not be migrated\n"; !strings.HasSuffix(r.stderr, want) {
 		t.Errorf("%q, want %q", r.stderr, want)
 	}
 	wantStatus(t, d, "2 ok, 1 unreachable", "a ok 0", "b ok 0", "broken unreachable")

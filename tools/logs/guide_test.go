@@ -43,6 +43,19 @@ func methods() map[string]int {
 	return at
 }
 
+// logger reports whether an expression is a logger by its name: other things have a With, too.
+func logger(of ast.Expr) bool {
+	switch of := of.(type) {
+	case *ast.Ident:
+		return strings.Contains(strings.ToLower(of.Name), "log")
+	case *ast.SelectorExpr:
+		return logger(of.Sel)
+	case *ast.CallExpr:
+		return logger(of.Fun)
+	}
+	return false
+}
+
 var snake = regexp.MustCompile(`^[a-z]+(_[a-z]+)*$`)
 
 // read notes what one file logs. Whatever looks like a call of a logger is one: a
@@ -62,7 +75,7 @@ func (l *logged) read(file *ast.File) {
 			return true // http.Error answers a request
 		}
 		name := method.Sel.Name
-		if name == "With" {
+		if name == "With" && logger(method.X) {
 			for key := range l.pairs(call, call.Args) {
 				l.all[key] = true
 			}

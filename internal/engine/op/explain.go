@@ -37,6 +37,7 @@ type ExplainPosition struct {
 	NextAttemptAt *time.Time // set by its last failed attempt
 	UpdatedAt     *time.Time // when that was
 	JoinID        *[16]byte  // of which it is a wait
+	Awaits        *string    // the signal for which it was parked, "" for a time alone
 	Suspect       int64      // above 0: with how many others it may be claimed, as a suspect
 	Behind        *[16]byte  // the message that goes first of those with its ordering key
 }

@@ -15,13 +15,17 @@ const FlowCancel = ""
 
 // The kinds of rows that FlowLoad returns.
 const (
-	FlowSignal = iota - 1 // a signal; the others are steps
+	FlowWait   = iota - 2 // what the flow is, or was, parked for
+	FlowSignal            // a signal; the others are steps
 	FlowDone
 	FlowFailed
 	FlowBegun
 	FlowTimedOut
 	FlowEnding // of the flow: it has failed, and its effects are being undone
 )
+
+// FlowStates returns the words for the kinds of steps, from FlowDone on.
+func FlowStates() engine.Words { return engine.Words{"done", "failed", "begun", "timed out", "ending"} }
 
 // FlowStep is what a run of a flow need not do again.
 type FlowStep struct {
@@ -43,7 +47,7 @@ type FlowKeep struct {
 	Steps []FlowStep
 }
 
-// FlowLoad reads the steps of flows and their signals.
+// FlowLoad reads the steps of flows, their signals, and what they are parked for.
 type FlowLoad struct {
 	engine.Rows[FlowRow]
 	engine.Bounded

@@ -188,7 +188,7 @@ func door(f *doorFixture) []doorRoutine {
 			withNull(optional("on_fail_topic", "topic"), ""), onPayload("on_fail_payload"),
 			{"fail_if_any_step_failed", "", []string{"true", "false"}, map[string]string{"NULL": "fail if any step failed: null"}}, wait, queue()}},
 		{"outbox_join_cancel", []param{id("join_id", "join id", f.join)}},
-		{"flow_signal", []param{id("flow", "flow", f.message), known(required("name", "name", "'n'")),
+		{"flow_send", []param{id("flow", "flow", f.message), known(required("name", "name", "'n'")),
 			{"payload", "", []string{"'null'", `'{"n":1}'`}, map[string]string{"NULL": "payload: null", `'"` + strings.Repeat("x", 65536) + `"'`: "payload: more than 65536 bytes"}}}},
 		{"timer_schedule", []param{required("topic", "topic", "'t'"), {"payload", "'x'", []string{"''"}, map[string]string{"NULL": "payload: null", megabyte: "payload: more than 1048576 bytes"}},
 			withNull(moment("due_time", "due time", "now()"), "due time: null"), optional("correlation_id", "correlation id"),

@@ -21,5 +21,5 @@ GRANT EXECUTE ON ROUTINE
   pawl.outbox_enqueue_once, pawl.outbox_block, pawl.generation_look, pawl.outbox_lane_id, pawl.outbox_message_id, pawl.outbox_position, pawl.outbox_wake,
   pawl.outbox_ordering_key, pawl.outbox_join_start, pawl.outbox_join_new_id, pawl.outbox_join_attach, pawl.outbox_join_attach_all, pawl.outbox_join_wait, pawl.outbox_join_known,
   pawl.timer_schedule, pawl.timer_schedule_rows, pawl.timer_due, pawl.timer_carried, pawl.timer_position, pawl.timer_wake, pawl.timer_cancel, pawl.timer_cancel_row, pawl.timer_reschedule, pawl.timer_move,
-  pawl.flow_signal, pawl.flow_put_signal, pawl.inbox_see, pawl.audit_note, pawl.audit_own
+  pawl.flow_send, pawl.flow_put_signal, pawl.inbox_see, pawl.audit_note, pawl.audit_own
   TO :"role";

@@ -22,7 +22,8 @@ BEGIN
       PERFORM pawl.outbox_wake(ARRAY[(SELECT l.queue FROM pawl.outbox_lane l WHERE l.id = v_run.lane)]);
       CONTINUE;
     END IF;
-    INSERT INTO pawl.flow_wait (id, name) VALUES (p_id[i], p_name[i]) ON CONFLICT (id) DO UPDATE SET name = excluded.name, since = excluded.since;
+    INSERT INTO pawl.flow_wait (id, name, retry) VALUES (p_id[i], p_name[i], v_run.retry)
+    ON CONFLICT (id) DO UPDATE SET name = excluded.name, since = excluded.since, retry = excluded.retry;
     INSERT INTO pawl.outbox_ready (lane, at, lo, n, retry) VALUES (v_run.lane, coalesce(clock_timestamp() + p_delay[i], '9999-12-31 UTC'), p_id[i], 1, v_run.retry);
   END LOOP;
   RETURN v_got;

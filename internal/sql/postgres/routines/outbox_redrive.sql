@@ -1,5 +1,5 @@
 -- Make those of these messages that failed ready again, with all attempts left, and subtract
--- their failures in joins that are still pending (D-38). Returns how many.
+-- their failures in joins that are still pending (D-38); flows go on. Returns how many.
 CREATE OR REPLACE FUNCTION pawl.outbox_redrive(p_ids bigint[]) RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
 DECLARE
@@ -21,7 +21,7 @@ BEGIN
   IF v_ids IS NULL THEN
     RETURN 0;
   END IF;
-  PERFORM pawl.outbox_join_reopen(v_ids);
+  PERFORM pawl.outbox_join_reopen(v_ids), pawl.flow_reopen(v_ids);
   PERFORM pawl.outbox_wake(v_queues);
   RETURN cardinality(v_ids);
 END $f$;

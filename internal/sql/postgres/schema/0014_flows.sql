@@ -28,7 +28,8 @@ CREATE TABLE pawl.flow_signal (
 CREATE TABLE pawl.flow_wait (
   id    bigint PRIMARY KEY,
   name  text COLLATE "C" NOT NULL,
-  since timestamptz NOT NULL DEFAULT clock_timestamp()
+  since timestamptz NOT NULL DEFAULT clock_timestamp(),
+  retry integer NOT NULL -- how many attempts of the message had failed
 );
 
 -- What handlers returned of messages that are no steps of joins.

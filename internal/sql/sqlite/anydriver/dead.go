@@ -124,6 +124,9 @@ func redriveOne(t *txn, id, lane int64) error {
 	if err := toReady(t, run{Lane: lane, At: t.now, Lo: id, N: 1}); err != nil {
 		return err
 	}
+	if err := reopenFlow(t, id); err != nil {
+		return err
+	}
 	return reopen(t, id)
 }
 

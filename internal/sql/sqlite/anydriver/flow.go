@@ -13,7 +13,7 @@ func (a answers) flows() {
 }
 
 func flowStatements() []engine.Operation {
-	return []engine.Operation{flowKnown{}, flowPurgeSignal{}, flowPurgeStep{}, flowPurgeWait{}, flowPut{}, flowSignalPut{}, flowSignalled{}, flowWaitOver{}, flowWaitPut{}, flowWake{}}
+	return []engine.Operation{flowKnown{}, flowPurgeSignal{}, flowPurgeStep{}, flowPurgeWait{}, flowPut{}, flowReopen{}, flowReopenSignals{}, flowSignalPut{}, flowSignalled{}, flowWaitOver{}, flowWaitPut{}, flowWake{}}
 }
 
 // to is the message to which a signal is sent.
@@ -36,8 +36,9 @@ type (
 	}
 	flowWaitPut struct {
 		engine.Changes
-		ID   int64
-		Name string
+		ID    int64
+		Name  string
+		Retry int64
 	}
 	// flowSignalPut stores a signal for a message that has not ended.
 	flowSignalPut struct {
@@ -58,6 +59,14 @@ type (
 	flowWaitOver struct {
 		engine.Changes
 		to
+	}
+	flowReopen struct {
+		engine.Changes
+		ID int64
+	}
+	flowReopenSignals struct {
+		engine.Changes
+		ID int64
 	}
 	flowPurgeStep struct {
 		engine.Changes
@@ -119,7 +128,7 @@ func parkFlow(t *txn, r run, p *op.FlowParked) error {
 	default:
 		r.At = never
 	}
-	if _, err := t.do(flowWaitPut{ID: p.ID, Name: p.Name}); err != nil {
+	if _, err := t.do(flowWaitPut{ID: p.ID, Name: p.Name, Retry: r.Retry}); err != nil {
 		return err
 	}
 	return toReady(t, r)
@@ -142,6 +151,17 @@ func putSignal(t *txn, o op.FlowPutSignal) (int64, error) {
 	t.woke = true
 	_, err = t.do(flowWaitOver{to: to})
 	return 1, err
+}
+
+// reopenFlow lets a flow that failed go on at the step that failed or, where effects were undone, begin
+// anew. One that was cancelled is so no longer.
+func reopenFlow(t *txn, id int64) error {
+	for _, o := range []engine.Operation{flowReopen{ID: id}, flowReopenSignals{ID: id}} {
+		if _, err := t.do(o); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // purgeFlows deletes what flows have stored whose messages are deleted.

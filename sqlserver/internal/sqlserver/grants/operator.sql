@@ -5,7 +5,7 @@
 GRANT EXECUTE ON TYPE::pawl.outbox_message_list TO [$(role)];
 GRANT EXECUTE ON pawl.audit_note TO [$(role)];
 GRANT EXECUTE ON pawl.flow_put_signal TO [$(role)];
-GRANT EXECUTE ON pawl.flow_signal TO [$(role)];
+GRANT EXECUTE ON pawl.flow_send TO [$(role)];
 GRANT EXECUTE ON pawl.generation_look TO [$(role)];
 GRANT EXECUTE ON pawl.inbox_revive TO [$(role)];
 GRANT EXECUTE ON pawl.job_delete TO [$(role)];
@@ -50,6 +50,7 @@ GRANT INSERT ON pawl.outbox_bulk TO [$(role)];
 GRANT SELECT ON pawl.activity TO [$(role)];
 GRANT SELECT ON pawl.audit_trail TO [$(role)];
 GRANT SELECT ON pawl.declared TO [$(role)];
+GRANT SELECT ON pawl.flow_signal TO [$(role)];
 GRANT SELECT ON pawl.flow_step TO [$(role)];
 GRANT SELECT ON pawl.flow_wait TO [$(role)];
 GRANT SELECT ON pawl.generation TO [$(role)];

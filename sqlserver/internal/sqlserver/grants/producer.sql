@@ -5,7 +5,7 @@ GRANT EXECUTE ON TYPE::pawl.outbox_message_list TO [$(role)];
 GRANT EXECUTE ON TYPE::pawl.timer_list TO [$(role)];
 GRANT EXECUTE ON pawl.audit_note TO [$(role)];
 GRANT EXECUTE ON pawl.flow_put_signal TO [$(role)];
-GRANT EXECUTE ON pawl.flow_signal TO [$(role)];
+GRANT EXECUTE ON pawl.flow_send TO [$(role)];
 GRANT EXECUTE ON pawl.generation_look TO [$(role)];
 GRANT EXECUTE ON pawl.inbox_see TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_enqueue TO [$(role)];

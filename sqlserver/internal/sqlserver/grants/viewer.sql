@@ -4,6 +4,7 @@ GRANT EXECUTE ON pawl.outbox_dead_count TO [$(role)];
 GRANT SELECT ON pawl.activity TO [$(role)];
 GRANT SELECT ON pawl.audit_trail TO [$(role)];
 GRANT SELECT ON pawl.declared TO [$(role)];
+GRANT SELECT ON pawl.flow_signal TO [$(role)];
 GRANT SELECT ON pawl.flow_step TO [$(role)];
 GRANT SELECT ON pawl.flow_wait TO [$(role)];
 GRANT SELECT ON pawl.generation TO [$(role)];

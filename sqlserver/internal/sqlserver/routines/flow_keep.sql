@@ -11,7 +11,7 @@ pawl.hold_claimed()
 SELECT @got = COUNT(*) FROM @asked;
 INSERT INTO pawl.flow_step (id, name, kind, nr, retry, signal, result)
 SELECT s.id, s.name, s.kind, s.nr, s.retry, s.signal, s.result FROM @steps s INNER JOIN @asked a ON a.id = s.id AND a.owner = s.owner
- WHERE NOT EXISTS (SELECT 1 FROM pawl.flow_step x WHERE x.id = s.id AND x.name = s.name AND x.kind = s.kind);
+ WHERE NOT EXISTS (SELECT 1 FROM pawl.flow_step x WHERE x.id = s.id AND pawl.exactly(x.name, s.name) AND x.kind = s.kind);
 pawl.end_own()
 RETURN @got;
 END

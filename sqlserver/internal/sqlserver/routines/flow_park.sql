@@ -22,15 +22,15 @@ BEGIN
   pawl.flow_lock(@id, 0)
   IF @free < 0
     SET @at = DATEADD(millisecond, 100, SYSUTCDATETIME());
-  ELSE IF EXISTS (SELECT 1 FROM pawl.flow_signal s WHERE s.id = @id AND (s.name = N'' OR s.name = @name)
+  ELSE IF EXISTS (SELECT 1 FROM pawl.flow_signal s WHERE s.id = @id AND (s.name = N'' OR pawl.exactly(s.name, @name))
               AND NOT EXISTS (SELECT 1 FROM pawl.flow_step t WHERE t.id = s.id AND t.signal = s.nr))
     SET @at = SYSUTCDATETIME();
   ELSE
   BEGIN
     SET @at = CASE WHEN @delay_of IS NULL THEN CAST('9999-12-31' AS datetime2(7)) ELSE pawl.plus(SYSUTCDATETIME(), @delay_of) END;
-    UPDATE pawl.flow_wait SET name = @name, since = SYSUTCDATETIME() WHERE id = @id;
+    UPDATE w SET name = @name, since = SYSUTCDATETIME(), retry = t.retry FROM @taken t INNER LOOP JOIN pawl.flow_wait w WITH (FORCESEEK) ON w.id = t.lo WHERE t.nr = @nth;
     IF @@ROWCOUNT = 0
-      INSERT INTO pawl.flow_wait (id, name) VALUES (@id, @name);
+      INSERT INTO pawl.flow_wait (id, name, retry) SELECT @id, @name, t.retry FROM @taken t WHERE t.nr = @nth;
   END;
   INSERT INTO pawl.outbox_ready (lane, at, lo, n, retry) SELECT t.lane, @at, t.lo, 1, t.retry FROM @taken t WHERE t.nr = @nth;
 END;

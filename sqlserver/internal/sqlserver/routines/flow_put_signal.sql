@@ -16,7 +16,7 @@ BEGIN
   INSERT INTO pawl.flow_signal (id, nr, name, payload)
   SELECT @id, 1 + coalesce((SELECT MAX(s.nr) FROM pawl.flow_signal s WHERE s.id = @id), 0), @name, @payload;
   SELECT @lane = r.lane, @at = r.at FROM pawl.outbox_ready r WITH (FORCESEEK) WHERE r.lo = @id AND r.n = 1 AND r.at > SYSUTCDATETIME();
-  IF @lane IS NOT NULL AND (@name = N'' OR EXISTS (SELECT 1 FROM pawl.flow_wait w WHERE w.id = @id AND w.name = @name))
+  IF @lane IS NOT NULL AND (@name = N'' OR EXISTS (SELECT 1 FROM pawl.flow_wait w WHERE w.id = @id AND pawl.exactly(w.name, @name)))
   BEGIN
     UPDATE pawl.outbox_ready WITH (ROWLOCK) SET at = SYSUTCDATETIME() WHERE lane = @lane AND at = @at AND lo = @id AND n = 1;
     DELETE FROM pawl.flow_wait WHERE id = @id;

@@ -67,6 +67,9 @@ BEGIN
     SET @json = (SELECT d.id FROM @done d ORDER BY d.id FOR JSON PATH);
     EXEC pawl.outbox_join_reopen @json;
   END;
+  DELETE s FROM @done d INNER LOOP JOIN pawl.flow_step s WITH (FORCESEEK) ON s.id = d.id
+   WHERE s.kind IN (1, 4) OR EXISTS (SELECT 1 FROM pawl.flow_step x WITH (FORCESEEK) WHERE x.id = d.id AND RIGHT(x.name, 5) = N'#undo');
+  DELETE g FROM @done d INNER LOOP JOIN pawl.flow_signal g WITH (FORCESEEK) ON g.id = d.id WHERE g.name = N'';
 END;
 pawl.end_own()
 END

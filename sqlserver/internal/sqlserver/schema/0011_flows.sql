@@ -12,7 +12,8 @@ CREATE TABLE pawl.flow_step (
   created_at datetime2(7) NOT NULL DEFAULT SYSUTCDATETIME(),
   result     varbinary(max) NOT NULL,
   seq        bigint IDENTITY NOT NULL PRIMARY KEY,
-  UNIQUE (id, name, kind)
+  size       AS DATALENGTH(name), -- spaces at the end of a text do not count for =
+  UNIQUE (id, name, kind, size)
 );
 ALTER TABLE pawl.flow_step SET (LOCK_ESCALATION = DISABLE);
 
@@ -31,7 +32,8 @@ ALTER TABLE pawl.flow_signal SET (LOCK_ESCALATION = DISABLE);
 CREATE TABLE pawl.flow_wait (
   id    bigint NOT NULL PRIMARY KEY,
   name  nvarchar(510) COLLATE Latin1_General_100_BIN2 NOT NULL,
-  since datetime2(7) NOT NULL DEFAULT SYSUTCDATETIME()
+  since datetime2(7) NOT NULL DEFAULT SYSUTCDATETIME(),
+  retry int NOT NULL -- how many attempts of the message had failed
 );
 ALTER TABLE pawl.flow_wait SET (LOCK_ESCALATION = DISABLE);
 

@@ -28,7 +28,8 @@ CREATE TABLE pawl.flow_signal (
 CREATE TABLE pawl.flow_wait (
   id    INTEGER PRIMARY KEY,
   name  TEXT NOT NULL,
-  since INTEGER NOT NULL
+  since INTEGER NOT NULL,
+  retry INTEGER NOT NULL -- how many attempts of the message had failed
 ) STRICT;
 
 -- What handlers returned of messages that are no steps of joins.

@@ -1,5 +1,5 @@
 -- Send a flow a signal in the caller's transaction: it is kept until the flow asks for it.
-CREATE OR REPLACE FUNCTION pawl.flow_signal(flow uuid, name text, payload jsonb DEFAULT 'null') RETURNS void LANGUAGE plpgsql VOLATILE
+CREATE OR REPLACE FUNCTION pawl.flow_send(flow uuid, name text, payload jsonb DEFAULT 'null') RETURNS void LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 BEGIN
   PERFORM pawl.check_id('flow', $1), pawl.check_text('name', $2, 255, true), pawl.check_null('payload', $3 IS NULL), pawl.check_bytes('payload', octet_length($3::text), 65536);

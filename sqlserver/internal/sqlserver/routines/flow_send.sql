@@ -1,5 +1,5 @@
 -- Send a flow a signal in the caller's transaction: it is kept until the flow asks for it. The payload is JSON.
-CREATE PROCEDURE pawl.flow_signal @flow uniqueidentifier, @name nvarchar(510), @payload nvarchar(max) = N'null' AS
+CREATE PROCEDURE pawl.flow_send @flow uniqueidentifier, @name nvarchar(510), @payload nvarchar(max) = N'null' AS
 BEGIN
 SET NOCOUNT ON;
 DECLARE @got int, @data varbinary(max) = CAST(CAST(@payload COLLATE Latin1_General_100_BIN2_UTF8 AS varchar(max)) AS varbinary(max)), @text nvarchar(2048) = CONCAT(N'flow ', LOWER(CAST(@flow AS nvarchar(36))), N' not found'), @bytes bigint;

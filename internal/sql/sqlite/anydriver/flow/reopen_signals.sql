@@ -1,0 +1,1 @@
+DELETE FROM pawl.flow_signal WHERE id = @id AND name = ''
