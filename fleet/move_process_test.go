@@ -158,8 +158,8 @@ func (m *moving) all() int {
 	return len(m.count)
 }
 
-// produce enqueues messages of one key until ctx ends, in transactions of the program's own, and
-// returns how many: of a store that moved it asks the fleet again.
+// produce enqueues messages of one key until ctx ends, and returns how many. One that it has begun
+// by then is finished, in the store's new place if it was moved.
 func (m *moving) produce(ctx context.Context, f *fleet.Fleet, key string) (n int) {
 	const most = 50 // that are not handled: of a key one is handled at a time
 	for n = 1; ctx.Err() == nil; n++ {
@@ -167,27 +167,38 @@ func (m *moving) produce(ctx context.Context, f *fleet.Fleet, key string) (n int
 			time.Sleep(5 * time.Millisecond)
 		}
 		message := outbox.Message{Topic: "t", OrderingKey: key, Payload: fmt.Appendf(nil, "%s/%d", key, n)}
-		for {
-			p, err := f.Pawl(ctx, "a")
-			if err == nil {
-				var id outbox.MessageID
-				id, err = p.Outbox.Enqueue(context.WithoutCancel(ctx), message)
-				if errors.Is(err, pawl.ErrCommitUnknown) {
-					message.ID = id
-				}
-			}
-			if err == nil {
-				break
-			}
-			if !errors.Is(err, pawl.ErrMoved) && !errors.Is(err, pawl.ErrClosed) && !errors.Is(err, pawl.ErrCommitUnknown) && !errors.Is(err, pawl.ErrBusy) {
-				m.t.Errorf("enqueue %s/%d: %v", key, n, err)
-				return n - 1
-			}
-			time.Sleep(5 * time.Millisecond)
+		if err := enqueueMoving(context.WithoutCancel(ctx), f, message); err != nil {
+			m.t.Errorf("enqueue %s/%d: %v", key, n, err)
+			return n - 1
 		}
 	}
 	return n - 1
 }
+
+// enqueueMoving enqueues a message in a transaction of the program's own: of a store that moved it
+// asks the fleet again.
+func enqueueMoving(ctx context.Context, f *fleet.Fleet, message outbox.Message) error {
+	ctx, cancel := context.WithTimeout(ctx, mostWait)
+	defer cancel()
+	for {
+		p, err := f.Pawl(ctx, "a")
+		if err == nil {
+			var id outbox.MessageID
+			id, err = p.Outbox.Enqueue(ctx, message)
+			if errors.Is(err, pawl.ErrCommitUnknown) {
+				message.ID = id
+			}
+		}
+		passes := errors.Is(err, pawl.ErrMoved) || errors.Is(err, pawl.ErrClosed) || errors.Is(err, pawl.ErrCommitUnknown) || errors.Is(err, pawl.ErrBusy)
+		if !passes || ctx.Err() != nil {
+			return err
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// mostWait is how long the test waits for anything on a slow machine.
+const mostWait = 3 * time.Minute
 
 // D-256, D-259: a store moves while producers and workers of several processes are at it, to
 // another engine and back; the processes that move it are killed again and again. No message is
@@ -214,7 +225,7 @@ func TestMoveUnderLoad(t *testing.T) {
 			}
 			worker, ended := m.start(moveJob{Store: old, Lease: lease})
 			other, _ := m.start(moveJob{Store: old, Lease: lease})
-			dbtest.UntilWithin(t, 3*time.Minute, "the workers work", func() bool { return m.all() > 100 })
+			dbtest.UntilWithin(t, mostWait, "the workers work", func() bool { return m.all() > 100 })
 			for _, to := range []fleet.Database{new, third} {
 				for longest := 1500; ; longest += 500 { // on a slow machine a move takes longer than it lives at first
 					mover, moved := m.start(moveJob{Store: old, To: &to, Lease: lease})
@@ -235,7 +246,7 @@ func TestMoveUnderLoad(t *testing.T) {
 					}
 				}
 				before := m.all()
-				dbtest.UntilWithin(t, 3*time.Minute, "work goes on in the new place", func() bool { return m.all() > before+100 })
+				dbtest.UntilWithin(t, mostWait, "work goes on in the new place", func() bool { return m.all() > before+100 })
 			}
 			enough()
 			producing.Wait()
@@ -243,7 +254,7 @@ func TestMoveUnderLoad(t *testing.T) {
 			for _, n := range sent {
 				total += n
 			}
-			dbtest.UntilWithin(t, 3*time.Minute, "all are handled", func() bool { return m.all() == total })
+			dbtest.UntilWithin(t, mostWait, "all are handled", func() bool { return m.all() == total })
 			_ = other.Process.Signal(os.Interrupt)
 			if wrong := m.wrong(); len(wrong) > 0 {
 				t.Errorf("out of order: %v", wrong)

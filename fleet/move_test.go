@@ -59,6 +59,33 @@ func TestFleetFollowsAMove(t *testing.T) {
 	}
 }
 
+// D-719: whoever asks for a store that moved with a context that has ended gets that error, not the
+// old store, whose writes fail however often they are repeated. The next caller gets the new one.
+func TestMovedStoreAndAnEndedContext(t *testing.T) {
+	t.Parallel()
+	pg, _ := servers(t, 2)
+	pg[1].Key = "a"
+	for name, c := range map[string]struct{ old, new fleet.Database }{"from a file": {file(t, "a"), pg[0]}, "from a server": {pg[1], blank(t, "a")}} {
+		t.Run(name, func(t *testing.T) {
+			f := open(t, fleet.Static(c.old), quick())
+			held := box(t, f, "a")
+			_, err := open(t, fleet.Static(c.old), quick()).Operator(access.Key{}).Move(t.Context(), "a", c.new, move.Options{})
+			must(t, err)
+			if _, err = held.Enqueue(t.Context(), outbox.Message{Topic: "t"}); !errors.Is(err, pawl.ErrMoved) {
+				t.Fatalf("a late writer: %v", err)
+			}
+			ended, end := context.WithCancel(t.Context())
+			end()
+			if _, err := f.Pawl(ended, "a"); !errors.Is(err, context.Canceled) {
+				t.Errorf("asked with a context that has ended: %v", err)
+			}
+			if _, err := box(t, f, "a").Enqueue(t.Context(), outbox.Message{Topic: "t"}); err != nil {
+				t.Errorf("asked once more: %v", err)
+			}
+		})
+	}
+}
+
 // D-260: errors of a move say which store and what is wrong.
 func TestMoveRefused(t *testing.T) {
 	t.Parallel()

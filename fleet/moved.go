@@ -53,15 +53,22 @@ func (s *Store) checkMoved(err error) error {
 	return err
 }
 
-// unmoved returns the store of a key, or the one that it was moved to.
+// unmoved returns the store of a key, or the one that it was moved to. If that cannot be read the
+// next caller asks again, and whoever writes to the store learns why. Where ctx has ended that is
+// the error: writes in another context would fail, and be repeated, for ever.
 func (f *Fleet) unmoved(ctx context.Context, s *Store) (*Store, error) {
 	if !s.suspect.Swap(false) {
 		return s, nil
 	}
-	if moved, err := s.moved(ctx); err != nil || !moved { // whoever writes to it learns why
-		return s, nil //nolint:nilerr // see above
+	moved, err := s.moved(ctx)
+	switch {
+	case moved:
+		return f.registry.find(ctx, s.Key)
+	case err != nil:
+		s.suspect.Store(true)
+		return s, ctx.Err()
 	}
-	return f.registry.find(ctx, s.Key)
+	return s, nil
 }
 
 // follow replaces a store by the one that it was moved to. The list of databases may have the old

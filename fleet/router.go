@@ -26,8 +26,9 @@ func (f operator) Store(ctx context.Context, key string) (*Store, error) {
 }
 
 // Pawl returns the components of the store of a key. For a key that it does not know it waits
-// for the discovery. Errors: ErrUnknownStore; pawl.ErrInvalid for a blank key or a database that
-// cannot be opened as configured.
+// for the discovery, and for a store that was moved until it knows where it is. Errors:
+// ErrUnknownStore; pawl.ErrInvalid for a blank key or a database that cannot be opened as
+// configured; that of a context that ends meanwhile.
 func (f *Fleet) Pawl(ctx context.Context, key string) (*pawl.Pawl, error) {
 	s, err := operator{f}.Store(ctx, key)
 	if err != nil {
