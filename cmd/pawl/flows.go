@@ -20,7 +20,7 @@ type flowsCmd struct {
 
 // Help is printed by --help.
 func (*flowsCmd) Help() string {
-	return `A flow is a message of topic flow.NAME, whose handler runs steps. What else is done
+	return `A flow is a message whose topic is "flow." and its name, and whose handler runs steps. What else is done
 with messages is done with it by the commands for them:
 
     pawl ls --topic flow.checkout
