@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -64,6 +65,7 @@ func (r *rig) did(what string) {
 	r.done = append(r.done, what)
 }
 
+// want compares what steps did, and forgets it.
 func (r *rig) want(what ...string) {
 	r.t.Helper()
 	r.mu.Lock()
@@ -71,6 +73,7 @@ func (r *rig) want(what ...string) {
 	if !slices.Equal(r.done, what) {
 		r.t.Errorf("did %q, not %q", r.done, what)
 	}
+	r.done = nil
 }
 
 // at once is the policy of tests.
@@ -83,7 +86,9 @@ var errBoom = errors.New("boom")
 // fails fails so often, and then succeeds.
 func (r *rig) fails(what string, times int) func(context.Context) (string, error) {
 	return func(context.Context) (string, error) {
-		r.did(what)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.done = append(r.done, what)
 		if times--; times >= 0 {
 			return "", errBoom
 		}
@@ -191,12 +196,13 @@ func TestStepTxIsExactlyOnce(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		r := open(t, e)
 		target := pawl.NewTopic[int]("written")
-		b, first := r.fails("b", 2), true
+		b := r.fails("b", 2)
+		var written atomic.Bool
 		fl := flow.New("write", func(f *flow.Run, _ struct{}) (string, error) {
 			err := flow.StepTx(f, "write", func(ctx context.Context, tx pawl.Tx) error {
 				_, err := target.EnqueueTx(ctx, r.Pawl, tx, 1)
-				if first && err == nil {
-					first, err = false, errBoom // and nothing stays of it
+				if err == nil && written.CompareAndSwap(false, true) {
+					err = errBoom // and nothing stays of it
 				}
 				return err
 			})
@@ -220,11 +226,11 @@ func TestStaleAttemptStoresNothing(t *testing.T) {
 		for _, inTx := range []bool{false, true} {
 			r := open(t, e)
 			target := pawl.NewTopic[int]("written")
-			lose, attempts := make(chan outbox.Position), 0
+			lose := make(chan outbox.Position)
+			var attempts atomic.Int64
 			lost := make(chan struct{})
 			fl := flow.New("stale", func(f *flow.Run, _ struct{}) (int, error) {
-				attempts++
-				n := attempts
+				n := int(attempts.Add(1))
 				stale := func() {
 					if n == 1 {
 						lose <- f.Message().Position
@@ -362,9 +368,9 @@ func TestSignalWhileRunning(t *testing.T) {
 func TestSignalBeforeParking(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		r := open(t, e)
-		attempts := 0
+		var attempts atomic.Int64
 		fl := flow.New("approve", func(f *flow.Run, _ int) (string, error) {
-			if attempts++; attempts == 1 {
+			if attempts.Add(1) == 1 {
 				check(t, approved.Send(t.Context(), r, f.ID(), approval{"ann"}))
 			}
 			a, err := flow.Wait[approval](f, "approval")
@@ -372,8 +378,8 @@ func TestSignalBeforeParking(t *testing.T) {
 		})
 		fl.Handle(r)
 		r.work()
-		if got := result(t, r, fl, start(t, r, fl, 1)); got != "ann" || attempts != 2 {
-			t.Errorf("the result is %q after %d attempts", got, attempts)
+		if got := result(t, r, fl, start(t, r, fl, 1)); got != "ann" || attempts.Load() != 2 {
+			t.Errorf("the result is %q after %d attempts", got, attempts.Load())
 		}
 	})
 }
@@ -448,7 +454,6 @@ func TestUndo(t *testing.T) {
 			t.Errorf("it failed: %s", got)
 		}
 		r.want("a", "b", "c", "c", "undo b", "undo a", "undo a")
-		r.done = nil
 		id := start(t, r, fl, true)
 		r.parked(id, 0)
 		check(t, r.Flows().Cancel(t.Context(), id))
@@ -511,7 +516,6 @@ func TestRedrive(t *testing.T) {
 			t.Errorf("the result is %q", got)
 		}
 		r.want("a", "b", "b", "b")
-		r.done = nil
 		id = start(t, r, fl, true)
 		r.parked(id, 0)
 		check(t, r.Flows().Cancel(t.Context(), id))
@@ -582,14 +586,14 @@ func TestFanOutAndCall(t *testing.T) {
 func TestChangedProgram(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		r := open(t, e)
-		changed := false
+		var changed atomic.Bool
 		fl := flow.New("changes", func(f *flow.Run, late bool) (string, error) {
 			out := ""
-			if changed && !late {
+			if changed.Load() && !late {
 				out = fmt.Sprint(f.Version("v", 2))
 			}
 			for _, step := range []string{"a", "new"} {
-				if step == "new" && !changed {
+				if step == "new" && !changed.Load() {
 					continue
 				}
 				v, err := flow.Step(f, step, r.fails(step, 0))
@@ -598,7 +602,7 @@ func TestChangedProgram(t *testing.T) {
 				}
 				out += v
 			}
-			if changed && late {
+			if changed.Load() && late {
 				out += fmt.Sprint(f.Version("v", 2))
 			}
 			_, err := flow.Wait[approval](f, "approval")
@@ -609,7 +613,7 @@ func TestChangedProgram(t *testing.T) {
 		early, late := start(t, r, fl, false), start(t, r, fl, true)
 		r.parked(early, 0)
 		r.parked(late, 0)
-		changed = true
+		changed.Store(true)
 		fresh := start(t, r, fl, false)
 		r.parked(fresh, 0)
 		for id, want := range map[outbox.MessageID]string{early: "0a!new!", late: "a!new!2", fresh: "2a!new!"} {
@@ -658,15 +662,15 @@ func TestBeginAndEnd(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		r := open(t, e)
 		target := pawl.NewTopic[int]("written")
-		first := true
+		var tried atomic.Bool
 		fl := flow.New("count", func(f *flow.Run, n int) (int, error) {
 			if n > 0 {
 				return 0, flow.Continue(f, n-1)
 			}
 			f.OnDone(func(ctx context.Context, tx pawl.Tx) error {
 				_, err := target.EnqueueTx(ctx, r.Pawl, tx, 1)
-				if first && err == nil {
-					first, err = false, errBoom
+				if err == nil && tried.CompareAndSwap(false, true) {
+					err = errBoom
 				}
 				return err
 			})
