@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
@@ -50,6 +51,7 @@ func Connect(_ access.Key, db engine.DB, o *outbox.Outbox, messages handlers, jo
 type loading struct {
 	id   int64
 	rows []op.FlowRow
+	now  time.Time // by the database's clock
 }
 
 func (fs *Flows) load(ctx context.Context, batch []*loading) []error {
@@ -62,12 +64,17 @@ func (fs *Flows) load(ctx context.Context, batch []*loading) []error {
 	if err != nil {
 		return slices.Repeat([]error{err}, len(batch))
 	}
+	var now time.Time
 	for i := range rows {
+		if rows[i].Kind == op.FlowClock {
+			now = rows[i].CreatedAt
+			continue
+		}
 		l := of[rows[i].ID]
 		l.rows = append(l.rows, rows[i])
 	}
 	for _, l := range batch { // two attempts at one flow may be under way, one of them without its lease
-		l.rows = of[l.id].rows
+		l.rows, l.now = of[l.id].rows, now
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/bravellian/pawl/internal/codec"
 	"github.com/bravellian/pawl/internal/engine"
@@ -37,6 +38,8 @@ type Run struct {
 	m     *outbox.Message  // that is handled: the flow's, or that of a part
 	part  string           // the step that it is a part of; "": it is the flow's
 
+	loaded    time.Time // when the rest was read
+	clock     time.Time // when that was by the database's clock
 	steps     map[mark]*op.FlowRow
 	signals   []op.FlowRow   // that no step took, in their order
 	names     map[string]int // how often each was used
@@ -127,6 +130,7 @@ func (f *Run) load(position int64) error {
 	if err := f.flows.loads.Do(f.ctx, &l); err != nil {
 		return err
 	}
+	f.loaded, f.clock = time.Now(), l.now
 	f.steps, f.names, f.unreached = make(map[mark]*op.FlowRow, len(l.rows)), map[string]int{}, map[string]bool{}
 	taken := map[int]bool{0: true}
 	for i := range l.rows {

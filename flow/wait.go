@@ -103,10 +103,16 @@ func (f *Run) left(key string, d time.Duration) (left time.Duration, begun *op.F
 	if row := f.steps[mark{key, op.FlowBegun}]; row != nil {
 		until, err := time.Parse(time.RFC3339Nano, string(row.Result))
 		if err == nil {
-			return time.Until(until), nil
+			return until.Sub(f.now()), nil
 		}
 	}
-	return d, &op.FlowStep{Name: key, Kind: op.FlowBegun, Result: time.Now().Add(d).UTC().AppendFormat(nil, time.RFC3339Nano)}
+	return d, &op.FlowStep{Name: key, Kind: op.FlowBegun, Result: f.now().Add(d).UTC().AppendFormat(nil, time.RFC3339Nano)}
+}
+
+// now returns the time by the database's clock, to a tenth of a second: a clock that a test has stopped stands
+// still here, too.
+func (f *Run) now() time.Time {
+	return f.clock.Add(time.Since(f.loaded).Truncate(100 * time.Millisecond))
 }
 
 // Sleep parks the flow for d, from when it comes here for the first time.

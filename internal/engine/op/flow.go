@@ -15,7 +15,8 @@ const FlowCancel = ""
 
 // The kinds of rows that FlowLoad returns.
 const (
-	FlowWait   = iota - 2 // what the flow is, or was, parked for
+	FlowClock  = iota - 3 // the database's time, once, of no flow
+	FlowWait              // what the flow is, or was, parked for
 	FlowSignal            // a signal; the others are steps
 	FlowDone
 	FlowFailed
@@ -47,7 +48,7 @@ type FlowKeep struct {
 	Steps []FlowStep
 }
 
-// FlowLoad reads the steps of flows, their signals, and what they are parked for.
+// FlowLoad reads the steps of flows, their signals, what they are parked for, and the time.
 type FlowLoad struct {
 	engine.Rows[FlowRow]
 	engine.Bounded

@@ -6,3 +6,5 @@ SELECT g.id, -1, g.nr, g.name, 0, g.nr, g.payload, g.created_at
 UNION ALL
 SELECT w.id, -2, 0, w.name, w.retry, 0, 0x, w.since
   FROM OPENJSON(@ids) u INNER LOOP JOIN pawl.flow_wait w WITH (FORCESEEK) ON w.id = CAST(u.value AS bigint)
+UNION ALL
+SELECT 0, -3, 0, '', 0, 0, 0x, @now
