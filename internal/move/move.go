@@ -3,6 +3,7 @@
 package move
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -220,13 +221,14 @@ func (m *mover) resume(ctx context.Context, a, b *op.Move) error {
 	case b.Role != nil && *b.Phase != op.Moved && *b.Phase != op.Arrived:
 		return fmt.Errorf("%w: at %s", ErrOther, m.new.Place.Where)
 	default:
-		return m.checkEmpty(ctx)
+		return m.checkEmpty(ctx, b)
 	}
 	return nil
 }
 
-// checkEmpty returns an error if the new database holds a store already.
-func (m *mover) checkEmpty(ctx context.Context) error {
+// checkEmpty returns an error if the new database holds a store already: ErrOther if a move into it began
+// after its state b was read.
+func (m *mover) checkEmpty(ctx context.Context, b *op.Move) error {
 	for i := range m.tables {
 		t := &m.tables[i]
 		if t.Shared {
@@ -236,9 +238,14 @@ func (m *mover) checkEmpty(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if len(rows) > 0 {
-			return fmt.Errorf("%w: %s has rows in %s", ErrNotEmpty, m.new.Place.Where, t.Name)
+		if len(rows) == 0 {
+			continue
 		}
+		_, now, err := m.states(ctx)
+		if err == nil && now.ID != nil && (b.ID == nil || *now.ID != *b.ID) {
+			return fmt.Errorf("%w: at %s", ErrOther, m.new.Place.Where)
+		}
+		return cmp.Or(err, fmt.Errorf("%w: %s has rows in %s", ErrNotEmpty, m.new.Place.Where, t.Name))
 	}
 	return nil
 }

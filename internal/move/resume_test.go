@@ -392,6 +392,40 @@ func (d *turning) InMove(ctx context.Context, id [16]byte, fn func(ctx context.C
 	return d.Movable.InMove(ctx, id, fn)
 }
 
+// looked is a new database that calls before when its tables are looked at for the first time.
+type looked struct {
+	engine.DB
+	engine.Movable
+	before func()
+}
+
+func (d *looked) TableRows(ctx context.Context, t *engine.Table, above []any, n int) ([][]any, error) {
+	if before := d.before; before != nil {
+		d.before = nil
+		before()
+	}
+	return d.Movable.TableRows(ctx, t, above, n)
+}
+
+// D-259: a mover that begins while another one does says that, and not that the new database had rows.
+func TestMoverThatBeginsLast(t *testing.T) {
+	t.Parallel()
+	old, new := dbtest.OpenSQLite(t), dbtest.OpenSQLite(t)
+	ctx := t.Context()
+	fill(t, old)
+	o := quiet()
+	o.Drain = -1
+	m, _ := engine.As[engine.Movable](new.DB)
+	last := sideOf(new, "new")
+	last.DB = &looked{DB: new.DB, Movable: m, before: func() {
+		_, err := move.Run(ctx, sideOf(old, "old"), sideOf(new, "new"), o)
+		must(t, err)
+	}}
+	if _, err := move.Run(ctx, sideOf(old, "old"), last, o); !errors.Is(err, move.ErrOther) {
+		t.Errorf("the last one: %v", err)
+	}
+}
+
 // D-259: a mover that was stopped in the middle, and goes on when another one has ended the move,
 // writes nothing more.
 func TestLateMover(t *testing.T) {
