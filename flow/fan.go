@@ -93,22 +93,20 @@ func (f *Run) fan(key string, n int, s *spec, messages func() []outbox.Message, 
 	}
 	id := join.ID(derived(f.id, key))
 	info, err := f.flows.joins.Get(f.ctx, id)
-	if errors.Is(err, join.ErrNotFound) {
-		if err := f.begin(); err != nil {
-			return 0, err
-		}
-		if info, err = f.start(id, messages); err != nil {
-			return 0, err
-		}
-	}
+	begun := !errors.Is(err, join.ErrNotFound)
 	switch {
-	case err != nil:
+	case begun && err != nil:
 		return 0, f.suspend(err)
-	case info.Status != join.Pending:
+	case begun && info.Status != join.Pending:
 		return f.results(key, id, n, s, into)
 	}
 	if err := f.begin(); err != nil {
 		return 0, err
+	}
+	if !begun {
+		if err := f.start(id, messages()); err != nil {
+			return 0, err
+		}
 	}
 	if _, err := engine.Exec(f.ctx, f.flows.db, nil, op.JoinPark{JoinID: id, Owner: f.m.Owner, ID: int64(f.m.Position)}); err != nil {
 		return 0, f.suspend(err)
@@ -117,15 +115,15 @@ func (f *Run) fan(key string, n int, s *spec, messages func() []outbox.Message, 
 }
 
 // start begins a join. Messages and join have ids that derive from the flow's: a second attempt begins nothing.
-func (f *Run) start(id join.ID, messages func() []outbox.Message) (*join.Info, error) {
-	_, err := f.flows.joins.FanOut(f.ctx, join.Spec{ID: id, GroupingKey: f.id.String()}, messages(), join.Wait{})
+func (f *Run) start(id join.ID, messages []outbox.Message) error {
+	_, err := f.flows.joins.FanOut(f.ctx, join.Spec{ID: id, GroupingKey: f.id.String()}, messages, join.Wait{})
 	switch {
 	case errors.Is(err, engine.ErrInvalid):
-		return nil, Final(err)
+		return Final(err)
 	case err != nil:
-		return nil, f.suspend(err)
+		return f.suspend(err)
 	}
-	return &join.Info{Status: join.Pending}, nil
+	return nil
 }
 
 // results reads the results of a join's steps.

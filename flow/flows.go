@@ -54,6 +54,24 @@ type loading struct {
 	now  time.Time // by the database's clock
 }
 
+// split returns the steps, and the signals that none of them took, each in their order.
+func (l *loading) split() (steps, signals []op.FlowRow) {
+	slices.SortFunc(l.rows, func(a, b op.FlowRow) int { return cmp.Or(cmp.Compare(a.Nr, b.Nr), a.CreatedAt.Compare(b.CreatedAt)) })
+	taken := map[int]bool{0: true}
+	for i := range l.rows {
+		if l.rows[i].Kind >= op.FlowDone {
+			steps = append(steps, l.rows[i])
+			taken[l.rows[i].Signal] = true
+		}
+	}
+	for i := range l.rows {
+		if l.rows[i].Kind == op.FlowSignal && !taken[l.rows[i].Signal] {
+			signals = append(signals, l.rows[i])
+		}
+	}
+	return steps, signals
+}
+
 func (fs *Flows) load(ctx context.Context, batch []*loading) []error {
 	ids := make([]int64, len(batch))
 	of := make(map[int64]*loading, len(batch))

@@ -1,10 +1,8 @@
 package flow
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"slices"
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
@@ -43,27 +41,25 @@ func (fs *Flows) Get(ctx context.Context, id outbox.MessageID) (*Info, error) {
 	if err := fs.loads.Do(ctx, &l); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(l.rows, func(a, b op.FlowRow) int { return cmp.Or(cmp.Compare(a.Nr, b.Nr), a.CreatedAt.Compare(b.CreatedAt)) })
-	i := &Info{Info: m}
-	taken := map[int]bool{0: true}
+	steps, signals := l.split()
+	i := &Info{Info: m, Steps: events(steps), Signals: events(signals)}
 	for _, row := range l.rows {
-		if row.Kind >= op.FlowDone {
-			taken[row.Signal] = true
-		}
-	}
-	for _, row := range l.rows {
-		e := Event{Name: row.Name, At: row.CreatedAt.UTC(), Data: row.Result}
-		switch {
-		case row.Kind == op.FlowWait && m.Status == outbox.Ready && row.Retry == m.RetryCount && m.NextAttemptAt.After(e.At):
-			i.Waits = &e
-		case row.Kind == op.FlowSignal && !taken[row.Signal]:
-			i.Signals = append(i.Signals, e)
-		case row.Kind >= op.FlowDone:
-			e.State = op.FlowStates().Word(int64(row.Kind))
-			i.Steps = append(i.Steps, e)
+		if row.Kind == op.FlowWait && m.Status == outbox.Ready && row.Retry == m.RetryCount && m.NextAttemptAt.After(row.CreatedAt) {
+			i.Waits = &events([]op.FlowRow{row})[0]
 		}
 	}
 	return i, nil
+}
+
+func events(rows []op.FlowRow) (all []Event) {
+	for _, row := range rows {
+		e := Event{Name: row.Name, At: row.CreatedAt.UTC(), Data: row.Result}
+		if row.Kind >= op.FlowDone {
+			e.State = op.FlowStates().Word(int64(row.Kind))
+		}
+		all = append(all, e)
+	}
+	return all
 }
 
 // Signal sends a signal whose payload is JSON already: for tools, where Signal.Send has no type. Errors are those of

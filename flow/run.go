@@ -132,25 +132,17 @@ func (f *Run) load(position int64) error {
 	}
 	f.loaded, f.clock = time.Now(), l.now
 	f.steps, f.names, f.unreached = make(map[mark]*op.FlowRow, len(l.rows)), map[string]int{}, map[string]bool{}
-	taken := map[int]bool{0: true}
-	for i := range l.rows {
-		row := &l.rows[i]
-		if row.Kind < op.FlowDone {
-			continue
-		}
+	var steps []op.FlowRow
+	steps, f.signals = l.split()
+	for i := range steps {
+		row := &steps[i]
 		f.steps[mark{row.Name, row.Kind}] = row
-		f.nr, f.base, taken[row.Signal] = max(f.nr, row.Nr), max(f.base, row.Retry), true
-		if !strings.Contains(row.Name, ending) && !strings.HasSuffix(row.Name, undoing) {
+		f.nr, f.base = row.Nr, max(f.base, row.Retry)
+		if row.Kind != op.FlowEnding && !strings.HasSuffix(row.Name, undoing) {
 			f.unreached[row.Name] = true
 		}
 	}
 	f.base = min(f.base, f.m.RetryCount) // it was redriven
-	for _, row := range l.rows {
-		if row.Kind == op.FlowSignal && !taken[row.Signal] {
-			f.signals = append(f.signals, row)
-		}
-	}
-	slices.SortFunc(f.signals, func(a, b op.FlowRow) int { return a.Nr - b.Nr })
 	return f.loadEnding()
 }
 

@@ -35,13 +35,13 @@ func (o *StepOptions) context(ctx context.Context) (context.Context, context.Can
 // policy, without the steps before it. When no attempt is left, or after Final, Step returns a *StepError, from
 // then on too. Other errors: ErrSuspended, ErrCancelled, ErrTooLarge, ErrTooMany.
 func Step[T any](f *Run, name string, fn func(ctx context.Context) (T, error), opts ...StepOptions) (out T, err error) {
-	err = f.step(name, opts, &out, func(ctx context.Context, s *op.FlowStep) error {
+	err = f.step(name, opts, &out, func(ctx context.Context, s *op.FlowStep, o StepOptions) error {
 		v, err := fn(ctx)
 		if err == nil {
 			s.Result, err = f.encode(f.id, v)
 		}
 		if err != nil {
-			return f.failed(s.Name, opts, err)
+			return f.failed(s.Name, o.Retry, err)
 		}
 		return f.keep(s)
 	})
@@ -53,11 +53,11 @@ func Step[T any](f *Run, name string, fn func(ctx context.Context) (T, error), o
 // SQLite, and on PostgreSQL postgres.Pgx unwraps the pgx.Tx. Use it for everything, StartTx and EnqueueTx
 // included: on SQLite nothing else can write until fn returns. Errors are as for Step.
 func StepTx(f *Run, name string, fn func(ctx context.Context, tx outbox.Tx) error, opts ...StepOptions) error {
-	return f.step(name, opts, nil, func(ctx context.Context, s *op.FlowStep) error { return f.runTx(ctx, s, opts, fn) })
+	return f.step(name, opts, nil, func(ctx context.Context, s *op.FlowStep, o StepOptions) error { return f.runTx(ctx, s, o.Retry, fn) })
 }
 
 // step returns what is stored of a step, or runs it.
-func (f *Run) step(name string, opts []StepOptions, out any, run func(ctx context.Context, s *op.FlowStep) error) error {
+func (f *Run) step(name string, opts []StepOptions, out any, run func(ctx context.Context, s *op.FlowStep, o StepOptions) error) error {
 	o, err := engine.Option(opts)
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func (f *Run) step(name string, opts []StepOptions, out any, run func(ctx contex
 	}
 	if row == nil {
 		ctx, cancel := o.context(f.ctx)
-		err := run(ctx, &op.FlowStep{Name: key, Kind: op.FlowDone})
+		err := run(ctx, &op.FlowStep{Name: key, Kind: op.FlowDone}, o)
 		cancel()
 		if err != nil {
 			return err
@@ -88,12 +88,8 @@ func (f *Run) step(name string, opts []StepOptions, out any, run func(ctx contex
 }
 
 // failed has a step run again later or, if no attempt is left, stores that it failed.
-func (f *Run) failed(key string, opts []StepOptions, err error) error {
-	var o StepOptions
-	if len(opts) > 0 {
-		o = opts[0]
-	}
-	answer, again := f.again(f.policy(o.Retry), err)
+func (f *Run) failed(key string, retry *outbox.RetryPolicy, err error) error {
+	answer, again := f.again(f.policy(retry), err)
 	if again {
 		return f.suspend(answer)
 	}
@@ -102,7 +98,7 @@ func (f *Run) failed(key string, opts []StepOptions, err error) error {
 
 // runTx runs fn in a transaction, and stores the step at its end: the message is locked as shortly as
 // can be, because heartbeats wait for it.
-func (f *Run) runTx(ctx context.Context, s *op.FlowStep, opts []StepOptions, fn func(ctx context.Context, tx outbox.Tx) error) error {
+func (f *Run) runTx(ctx context.Context, s *op.FlowStep, retry *outbox.RetryPolicy, fn func(ctx context.Context, tx outbox.Tx) error) error {
 	if err := f.number(s); err != nil {
 		return err
 	}
@@ -123,7 +119,7 @@ func (f *Run) runTx(ctx context.Context, s *op.FlowStep, opts []StepOptions, fn 
 		})
 	})
 	if fault != nil && err != nil && !errors.Is(err, errLost) {
-		return f.failed(s.Name, opts, err)
+		return f.failed(s.Name, retry, err)
 	}
 	return f.kept(s, err)
 }

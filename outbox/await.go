@@ -115,7 +115,7 @@ func (a *awaiting) join(position int64) (ended <-chan struct{}, leave func()) {
 	}
 }
 
-// settled tells those who wait for messages that a worker has settled.
+// settled notifies those who wait for messages that a worker has settled.
 func (a *awaiting) settled(s *worker.Settlement) {
 	if a.n.Load() == 0 {
 		return
@@ -123,14 +123,14 @@ func (a *awaiting) settled(s *worker.Settlement) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, h := range s.Acks {
-		a.tell(h.ID)
+		a.notify(h.ID)
 	}
 	for i := range s.Failures {
-		a.tell(s.Failures[i].ID)
+		a.notify(s.Failures[i].ID)
 	}
 }
 
-func (a *awaiting) tell(position int64) {
+func (a *awaiting) notify(position int64) {
 	for c := range a.of[position] {
 		close(c)
 	}

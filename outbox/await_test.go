@@ -11,8 +11,8 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-// D-774: Await returns what a handler set, or how the message ended; a worker of the same process tells
-// it, without another read.
+// D-774: Await returns what a handler set, or how the message ended; a worker of the same process notifies
+// it, without another poll.
 func TestAwait(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e, worker.Options{})

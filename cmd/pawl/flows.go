@@ -40,26 +40,9 @@ func parseFlow(id string) (outbox.MessageID, error) {
 	return parsed, nil
 }
 
-// eachFlow does something with flows one after another, in one opening of the database. All ids are
-// read before the first is touched.
+// eachFlow does something with flows one after another.
 func (g *options) eachFlow(ctx context.Context, ids []string, do func(*flow.Flows, outbox.MessageID) error) error {
-	parsed := make([]outbox.MessageID, len(ids))
-	for i, id := range ids {
-		var err error
-		if parsed[i], err = parseFlow(id); err != nil {
-			return err
-		}
-	}
-	s, err := g.open(ctx, opening{})
-	if err != nil {
-		return err
-	}
-	for _, id := range parsed {
-		if err := do(s.pawl().Flows(), id); err != nil {
-			return s.close(forgotten(err))
-		}
-	}
-	return s.close(nil)
+	return eachID(ctx, g, ids, parseFlow, func(s *store, id outbox.MessageID) error { return forgotten(do(s.pawl().Flows(), id)) })
 }
 
 // flowsShowCmd is "pawl flows show".

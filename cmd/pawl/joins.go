@@ -76,13 +76,18 @@ func deadlineText(j *join.Info, now time.Time) string {
 	return stamp(j.Deadline)
 }
 
-// eachJoin does something with joins one after another, in one opening of the
-// database. All ids are read before the first is touched.
+// eachJoin does something with joins one after another.
 func (g *options) eachJoin(ctx context.Context, ids []string, do func(*store, *join.Joins, join.ID) error) error {
-	parsed := make([]join.ID, len(ids))
+	return eachID(ctx, g, ids, parseJoin, func(s *store, id join.ID) error { return do(s, s.pawl().Joins, id) })
+}
+
+// eachID does something with what has ids, one after another, in one opening of the
+// database. All ids are read before the first is touched.
+func eachID[ID any](ctx context.Context, g *options, ids []string, parse func(string) (ID, error), do func(*store, ID) error) error {
+	parsed := make([]ID, len(ids))
 	for i, id := range ids {
 		var err error
-		if parsed[i], err = parseJoin(id); err != nil {
+		if parsed[i], err = parse(id); err != nil {
 			return err
 		}
 	}
@@ -90,9 +95,8 @@ func (g *options) eachJoin(ctx context.Context, ids []string, do func(*store, *j
 	if err != nil {
 		return err
 	}
-	joins := s.pawl().Joins
 	for _, id := range parsed {
-		if err := do(s, joins, id); err != nil {
+		if err := do(s, id); err != nil {
 			return s.close(err)
 		}
 	}

@@ -67,7 +67,7 @@ type FlowRow struct {
 	CreatedAt time.Time
 }
 
-// FlowParked is a claimed flow that is to be put aside until a signal comes, or until a delay has
+// FlowParked is a claimed flow that is to be parked until a signal comes, or until a delay has
 // passed; nil: for ever.
 type FlowParked struct {
 	Owner [16]byte
@@ -76,7 +76,7 @@ type FlowParked struct {
 	Delay *time.Duration
 }
 
-// FlowPark puts flows aside, in order of their positions, without counting an attempt. One that has
+// FlowPark parks flows, in order of their positions, without counting an attempt. One that has
 // the signal it waits for, or one that cancels it, is due at once. It returns how many were held.
 type FlowPark struct {
 	engine.Number

@@ -1,4 +1,4 @@
--- Put claimed flows aside, a JSON array with owner, id, name and delay in microseconds, until a signal
+-- Park claimed flows, a JSON array with owner, id, name and delay in microseconds, until a signal
 -- of the name comes, or until the delay has passed; without one for ever. One that has such a signal,
 -- or one that cancels it, is due at once; one to which a transaction that is open sends something is due
 -- soon. Counts no attempt. Returns how many their owners held.
