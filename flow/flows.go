@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -50,13 +51,12 @@ func Connect(_ access.Key, db engine.DB, o *outbox.Outbox, messages handlers, jo
 // loading is the steps and signals of a flow, as they are read.
 type loading struct {
 	id   int64
-	rows []op.FlowRow
-	now  time.Time // by the database's clock
+	rows []op.FlowRow // in their order; others may read them too
+	now  time.Time    // by the database's clock
 }
 
 // split returns the steps, and the signals that none of them took, each in their order.
 func (l *loading) split() (steps, signals []op.FlowRow) {
-	slices.SortFunc(l.rows, func(a, b op.FlowRow) int { return cmp.Or(cmp.Compare(a.Nr, b.Nr), a.CreatedAt.Compare(b.CreatedAt)) })
 	taken := map[int]bool{0: true}
 	for i := range l.rows {
 		if l.rows[i].Kind >= op.FlowDone {
@@ -72,27 +72,27 @@ func (l *loading) split() (steps, signals []op.FlowRow) {
 	return steps, signals
 }
 
+// load reads flows, each once: several parts of one, or an attempt that has lost its lease, may be under way.
 func (fs *Flows) load(ctx context.Context, batch []*loading) []error {
-	ids := make([]int64, len(batch))
-	of := make(map[int64]*loading, len(batch))
-	for i, l := range batch {
-		ids[i], of[l.id] = l.id, l
+	of := make(map[int64][]op.FlowRow, len(batch))
+	for _, l := range batch {
+		of[l.id] = nil
 	}
-	rows, err := engine.Query(ctx, fs.db, op.FlowLoad{IDs: ids})
+	rows, err := engine.Query(ctx, fs.db, op.FlowLoad{IDs: slices.Collect(maps.Keys(of))})
 	if err != nil {
 		return slices.Repeat([]error{err}, len(batch))
 	}
+	slices.SortFunc(rows, func(a, b op.FlowRow) int { return cmp.Or(cmp.Compare(a.Nr, b.Nr), a.CreatedAt.Compare(b.CreatedAt)) })
 	var now time.Time
 	for i := range rows {
 		if rows[i].Kind == op.FlowClock {
 			now = rows[i].CreatedAt
 			continue
 		}
-		l := of[rows[i].ID]
-		l.rows = append(l.rows, rows[i])
+		of[rows[i].ID] = append(of[rows[i].ID], rows[i])
 	}
-	for _, l := range batch { // two attempts at one flow may be under way, one of them without its lease
-		l.rows, l.now = of[l.id].rows, now
+	for _, l := range batch {
+		l.rows, l.now = of[l.id], now
 	}
 	return nil
 }
