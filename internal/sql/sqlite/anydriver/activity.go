@@ -25,7 +25,7 @@ func countActivity(t *txn, o op.ActivityCount) (total int64, err error) {
 		for _, r := range found {
 			run.Lo, run.End = max(r.Lo, h.Lo), min(r.end(), h.Lo+int64(h.N))
 			total += run.End - run.Lo
-			if _, err := t.do(run); err != nil {
+			if err := t.do(run); err != nil {
 				return 0, err
 			}
 		}

@@ -1,8 +1,6 @@
 package anydriver
 
 import (
-	"time"
-
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 )
@@ -10,18 +8,12 @@ import (
 // audit adds the operations on the audit trail.
 func (a answers) audit() {
 	counting(a, recordAct)
-	counting(a, purgeAudit)
+	counting(a, func(t *txn, o op.AuditPurge) (int64, error) { return t.change(o) })
 }
 
 // auditStatements returns the statements of the audit trail.
 func auditStatements() []engine.Operation {
-	return []engine.Operation{auditPurgeCount{}, auditPut{}}
-}
-
-type auditPurgeCount struct {
-	engine.Changes
-	Age  time.Duration
-	Most int
+	return []engine.Operation{op.AuditPurge{}, auditPut{}}
 }
 
 type auditPut struct {
@@ -36,17 +28,12 @@ type auditPut struct {
 
 func recordAct(t *txn, o op.AuditNote) (int64, error) { return o.N, t.audit(o.Note, o.Action, o.N) }
 
-func purgeAudit(t *txn, o op.AuditPurge) (int64, error) {
-	return t.change(auditPurgeCount{Age: o.Age, Most: o.Most})
-}
-
 // audit adds n to the entry of an action. Nothing is recorded where nothing changed.
 func (t *txn) audit(by op.Note, action string, n int64) error {
 	if n == 0 || by.ID == nil {
 		return nil
 	}
-	_, err := t.do(auditPut{ID: *by.ID, Actor: by.Actor, Action: action, Target: by.Target, Reason: by.Reason, N: n})
-	return err
+	return t.do(auditPut{ID: *by.ID, Actor: by.Actor, Action: action, Target: by.Target, Reason: by.Reason, N: n})
 }
 
 // changeAudited runs a statement and records how many rows it changed.

@@ -24,6 +24,10 @@ func TestStatementsFitTheFile(t *testing.T) {
 			_, err := db.SQL().ExecContext(t.Context(), "EXPLAIN "+s.Text, none...)
 			return strings.Split(m[1], ", "), err
 		}
+		if s.Counts() && sqlite.Answered(db, s) { // the number is how many rows it changes
+			_, err := db.SQL().ExecContext(t.Context(), "EXPLAIN "+s.Text, none...)
+			return []string{"n"}, err
+		}
 		query := "EXPLAIN " + s.Text
 		if s.Columns() != nil || s.Counts() {
 			query = fmt.Sprintf("SELECT * FROM (%s) LIMIT 0", s.Text)

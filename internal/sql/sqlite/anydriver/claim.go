@@ -38,10 +38,7 @@ type queueLane struct {
 }
 
 // outboxClaimPick reads due runs of a lane that are no suspects, oldest first.
-type outboxClaimPick struct {
-	engine.Rows[run]
-	Lane int64
-}
+type outboxClaimPick ofLane
 
 // outboxClaimCut removes the head of a lane up to and including a run.
 type outboxClaimCut struct {
@@ -187,7 +184,7 @@ func takeLane(t *txn, lane, most int64) ([]run, error) {
 		return nil, err
 	}
 	last := &picked[len(picked)-1]
-	if _, err := t.do(outboxClaimCut{Lane: lane, At: last.At, Lo: last.Lo}); err != nil {
+	if err := t.do(outboxClaimCut{Lane: lane, At: last.At, Lo: last.Lo}); err != nil {
 		return nil, err
 	}
 	var total int64

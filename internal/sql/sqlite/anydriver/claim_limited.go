@@ -126,10 +126,10 @@ func (l *limitedClaim) claimRest() error { return l.claimLanes(l.lanes, l.most) 
 
 // ask records which lanes of limits wait for a place: none that left its place to another queue.
 func (l *limitedClaim) ask() error {
-	_, err := l.t.do(limitAsk{Queue: l.queue, Room: l.most})
+	err := l.t.do(limitAsk{Queue: l.queue, Room: l.most})
 	for _, lane := range l.yielded {
 		if err == nil {
-			_, err = l.t.do(limitUnask{Lane: lane})
+			err = l.t.do(limitUnask{Lane: lane})
 		}
 	}
 	return err
@@ -335,8 +335,7 @@ func (l *limitedClaim) laneOf(beside *queueLane, topic string, at int64) (int64,
 
 // register makes the lane of a topic's limit known, unless it is.
 func (l *limitedClaim) register(id, priority int64, topic string) error {
-	_, err := l.t.do(outboxLimitLane{ID: id, Queue: l.queue, Priority: priority, Topic: topic})
-	return err
+	return l.t.do(outboxLimitLane{ID: id, Queue: l.queue, Priority: priority, Topic: topic})
 }
 
 // takeSuspectsWithin is takeSuspects while there are limits.

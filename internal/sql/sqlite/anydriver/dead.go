@@ -34,10 +34,7 @@ type outboxDeadEnded struct {
 	ID int64
 }
 
-type outboxRedriveOne struct {
-	engine.Changes
-	ID int64
-}
+type outboxRedriveOne byID
 
 type outboxDiscardOne struct {
 	engine.Changes
@@ -45,16 +42,11 @@ type outboxDiscardOne struct {
 	Act *[16]byte
 }
 
-type outboxUndiscardOne struct {
-	engine.Changes
-	ID int64
-}
-
-// jobFollowRun takes back what was recorded of a run whose message was discarded.
-type jobFollowRun struct {
-	engine.Changes
-	ID int64
-}
+type (
+	outboxUndiscardOne byID
+	// jobFollowRun takes back what was recorded of a run whose message was discarded.
+	jobFollowRun byID
+)
 
 // deadRow is the result: how many failed messages there were.
 type deadRow op.Dead
@@ -118,16 +110,14 @@ func redriveDead(t *txn, f op.DeadFilter, by op.Note) (deadRow, error) {
 
 // redriveOne makes a failed message ready again, with all attempts left.
 func redriveOne(t *txn, id, lane int64) error {
-	if _, err := t.do(outboxRedriveOne{ID: id}); err != nil {
-		return err
-	}
-	if err := toReady(t, run{Lane: lane, At: t.now, Lo: id, N: 1}); err != nil {
-		return err
-	}
-	if err := reopenFlow(t, id); err != nil {
-		return err
-	}
-	return reopen(t, id)
+	return t.do(
+		outboxRedriveOne{ID: id}, outboxReadyInsert{run: run{Lane: lane, At: t.now, Lo: id, N: 1}},
+		// A flow that failed goes on at the step that failed or, where effects were undone, begins anew. One
+		// that was cancelled is so no longer.
+		flowReopen{ID: id}, flowReopenSignals{ID: id},
+		// A redriven message's failures are subtracted in pending joins (D-38).
+		joinReopen{ID: id}, joinReopenMembers{ID: id},
+	)
 }
 
 func discard(t *txn, o op.OutboxDiscard, each func(engine.Row) error) error {
@@ -140,7 +130,7 @@ func discard(t *txn, o op.OutboxDiscard, each func(engine.Row) error) error {
 
 func discardDead(t *txn, f op.DeadFilter, by op.Note) (deadRow, error) {
 	return dead(t, f, by, "discard", func(m *deadMessage) error {
-		if _, err := t.do(outboxDiscardOne{ID: m.ID, Act: by.ID}); err != nil {
+		if err := t.do(outboxDiscardOne{ID: m.ID, Act: by.ID}); err != nil {
 			return err
 		}
 		return next(t, []run{{Lo: m.ID, N: 1}})
@@ -150,11 +140,7 @@ func discardDead(t *txn, f op.DeadFilter, by op.Note) (deadRow, error) {
 // undiscard makes messages failed again that were discarded.
 func undiscard(t *txn, o op.OutboxUndiscard, each func(engine.Row) error) error {
 	row, err := dead(t, o.DeadFilter, o.Note, "undiscard", func(m *deadMessage) error {
-		_, err := t.do(outboxUndiscardOne{ID: m.ID})
-		if err == nil {
-			_, err = t.do(jobFollowRun{ID: m.ID})
-		}
-		return err
+		return t.do(outboxUndiscardOne{ID: m.ID}, jobFollowRun{ID: m.ID})
 	})
 	if err != nil {
 		return err
@@ -189,34 +175,17 @@ type outboxPurgeDead struct {
 
 type span struct{ Lo, N int64 }
 
-type outboxPurgeMessages struct {
-	engine.Changes
-	Lo, End int64
-}
-
-type outboxPurgeExceptions struct {
-	engine.Changes
-	Lo, End int64
-}
-
-type outboxPurgeAttempts struct {
-	engine.Changes
-	Lo, End int64
-}
-
-type outboxPurgeResults struct {
-	engine.Changes
-	Lo, End int64
-}
-
-type outboxPurgeRun struct {
-	engine.Changes
-	Lo int64
-}
+type (
+	outboxPurgeMessages   byRange
+	outboxPurgeExceptions byRange
+	outboxPurgeAttempts   byRange
+	outboxPurgeResults    byRange
+	outboxPurgeRun        byLo
+)
 
 func purge(t *txn, o op.OutboxPurge) (total int64, err error) {
 	old := oldest{t.now - o.Age.Microseconds(), o.Look}
-	if _, err := t.do(jobSettleRuns{}); err != nil { // before their messages are deleted
+	if err := t.do(op.JobSettle{}); err != nil { // before their messages are deleted
 		return 0, err
 	}
 	done, err := rows(t, outboxPurgeDone{oldest: old})
@@ -234,12 +203,11 @@ func purge(t *txn, o op.OutboxPurge) (total int64, err error) {
 	all := slices.Concat(done, given)
 	for _, s := range all {
 		end := s.Lo + s.N
-		for _, del := range []engine.Operation{outboxPurgeMessages{Lo: s.Lo, End: end}, outboxPurgeExceptions{Lo: s.Lo, End: end}, outboxPurgeAttempts{Lo: s.Lo, End: end}, outboxPurgeResults{Lo: s.Lo, End: end}} {
-			if _, err := t.do(del); err != nil {
-				return 0, err
-			}
-		}
-		if err := purgeFlows(t, s.Lo, end); err != nil {
+		err := t.do(
+			outboxPurgeMessages{Lo: s.Lo, End: end}, outboxPurgeExceptions{Lo: s.Lo, End: end}, outboxPurgeAttempts{Lo: s.Lo, End: end}, outboxPurgeResults{Lo: s.Lo, End: end},
+			flowPurgeStep{Lo: s.Lo, End: end}, flowPurgeSignal{Lo: s.Lo, End: end}, flowPurgeWait{Lo: s.Lo, End: end},
+		)
+		if err != nil {
 			return 0, err
 		}
 		total += s.N
@@ -248,7 +216,7 @@ func purge(t *txn, o op.OutboxPurge) (total int64, err error) {
 		return 0, err
 	}
 	for _, s := range done {
-		if _, err := t.do(outboxPurgeRun{Lo: s.Lo}); err != nil {
+		if err := t.do(outboxPurgeRun{Lo: s.Lo}); err != nil {
 			return 0, err
 		}
 	}

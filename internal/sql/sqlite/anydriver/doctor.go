@@ -15,17 +15,11 @@ func (a answers) doctor() {
 
 // doctorStatements returns the statements of the doctor that only SQLite has.
 func doctorStatements() []engine.Operation {
-	return []engine.Operation{doctorObjects{}, doctorNowhereMove{}}
-}
-
-// doctorNowhereMove makes a message ready that is in no place.
-type doctorNowhereMove struct {
-	engine.Changes
-	ID int64
+	return []engine.Operation{doctorObjects{}, op.DoctorPlace{}}
 }
 
 func placeAgain(t *txn, o op.DoctorPlace) (int64, error) {
-	n, err := t.changeAudited(o.Note, "fix", doctorNowhereMove{ID: o.ID})
+	n, err := t.changeAudited(o.Note, "fix", o)
 	t.woke = t.woke || n > 0
 	return n, err
 }

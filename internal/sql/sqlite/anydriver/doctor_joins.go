@@ -14,19 +14,14 @@ func (a answers) doctorJoins() {
 	counting(a, wakeOver)
 }
 
-func doctorJoinStatements() []engine.Operation { return []engine.Operation{doctorRecount{}} }
-
-type doctorRecount struct {
-	engine.Changes
-	JoinID [16]byte
-}
+func doctorJoinStatements() []engine.Operation { return []engine.Operation{op.DoctorJoinRecount{}} }
 
 func recountJoin(t *txn, o op.DoctorJoinRecount) (int64, error) {
 	_, pending, err := one(t, joinPendingUntil{JoinID: o.JoinID})
 	if err != nil {
 		return 0, err
 	}
-	n, err := t.changeAudited(o.Note, "fix", doctorRecount{JoinID: o.JoinID})
+	n, err := t.changeAudited(o.Note, "fix", o)
 	if err == nil && n > 0 && pending {
 		err = wakeWaits(t, o.JoinID) // if it has ended
 	}

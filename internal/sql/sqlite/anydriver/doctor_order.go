@@ -11,10 +11,7 @@ func (a answers) doctorOrder() { counting(a, repairAudited) }
 func doctorOrderStatements() []engine.Operation { return []engine.Operation{doctorStrayMove{}} }
 
 // doctorStrayMove moves a message that waits and is not in line to where it is put in order.
-type doctorStrayMove struct {
-	engine.Changes
-	ID int64
-}
+type doctorStrayMove byID
 
 func repairAudited(t *txn, o op.DoctorLineRepair) (int64, error) {
 	n, err := repairLine(t, o.ID)

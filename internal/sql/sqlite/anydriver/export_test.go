@@ -60,6 +60,9 @@ func Unbound(db *DB) (names []string) {
 // Statements are those that are bound to operations.
 func Statements(db *DB) []*engine.Statement { return db.folder.Statements() }
 
+// Answered reports whether a statement is run by the Go code that answers its operation.
+func Answered(db *DB, s *engine.Statement) bool { return db.answers[s.Type()] != nil }
+
 // NeverPoll makes the watcher check for commits only when the system reports a write.
 func NeverPoll(db *DB) {
 	db.watch.backstop = 1 << 60

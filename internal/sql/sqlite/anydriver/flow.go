@@ -60,26 +60,11 @@ type (
 		engine.Changes
 		to
 	}
-	flowReopen struct {
-		engine.Changes
-		ID int64
-	}
-	flowReopenSignals struct {
-		engine.Changes
-		ID int64
-	}
-	flowPurgeStep struct {
-		engine.Changes
-		Lo, End int64
-	}
-	flowPurgeSignal struct {
-		engine.Changes
-		Lo, End int64
-	}
-	flowPurgeWait struct {
-		engine.Changes
-		Lo, End int64
-	}
+	flowReopen        byID
+	flowReopenSignals byID
+	flowPurgeStep     byRange
+	flowPurgeSignal   byRange
+	flowPurgeWait     byRange
 )
 
 func keepSteps(t *txn, o op.FlowKeep) (held int64, err error) {
@@ -128,10 +113,7 @@ func parkFlow(t *txn, r run, p *op.FlowParked) error {
 	default:
 		r.At = never
 	}
-	if _, err := t.do(flowWaitPut{ID: p.ID, Name: p.Name, Retry: r.Retry}); err != nil {
-		return err
-	}
-	return toReady(t, r)
+	return t.do(flowWaitPut{ID: p.ID, Name: p.Name, Retry: r.Retry}, outboxReadyInsert{run: r})
 }
 
 func putSignal(t *txn, o op.FlowPutSignal) (int64, error) {
@@ -149,27 +131,5 @@ func putSignal(t *txn, o op.FlowPutSignal) (int64, error) {
 		return 1, err
 	}
 	t.woke = true
-	_, err = t.do(flowWaitOver{to: to})
-	return 1, err
-}
-
-// reopenFlow lets a flow that failed go on at the step that failed or, where effects were undone, begin
-// anew. One that was cancelled is so no longer.
-func reopenFlow(t *txn, id int64) error {
-	for _, o := range []engine.Operation{flowReopen{ID: id}, flowReopenSignals{ID: id}} {
-		if _, err := t.do(o); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// purgeFlows deletes what flows have stored whose messages are deleted.
-func purgeFlows(t *txn, lo, end int64) error {
-	for _, o := range []engine.Operation{flowPurgeStep{Lo: lo, End: end}, flowPurgeSignal{Lo: lo, End: end}, flowPurgeWait{Lo: lo, End: end}} {
-		if _, err := t.do(o); err != nil {
-			return err
-		}
-	}
-	return nil
+	return 1, t.do(flowWaitOver{to: to})
 }

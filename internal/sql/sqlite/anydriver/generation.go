@@ -128,11 +128,11 @@ func (t *txn) renewGeneration() (changed bool, err error) {
 	if (place == "" || place == g.Place) && !behind {
 		return false, nil
 	}
-	if _, err := t.do(generationRaise{Place: place}); err != nil {
+	if err := t.do(generationRaise{Place: place}); err != nil {
 		return false, err
 	}
 	if behind {
-		_, err = t.do(generationSkipIDs{Last: known.Written})
+		err = t.do(generationSkipIDs{Last: known.Written})
 	}
 	return true, err
 }
@@ -179,20 +179,15 @@ func (t *txn) place() string {
 const restoreGap = 1 << 32
 
 func restored(t *txn, _ op.GenerationRestored) (int64, error) {
-	if _, err := t.do(generationRaise{Place: t.place()}); err != nil {
-		return 0, err
-	}
-	if _, err := t.do(outboxReserve{N: restoreGap}); err != nil {
+	if err := t.do(generationRaise{Place: t.place()}, outboxReserve{N: restoreGap}); err != nil {
 		return 0, err
 	}
 	g, err := t.generation()
 	if err != nil {
 		return 0, err
 	}
-	for _, statement := range []engine.Operation{generationLeases{Token: g.Number << engine.TokenBits}, generationWaiters{}, generationWorkers{}} {
-		if _, err := t.do(statement); err != nil {
-			return 0, err
-		}
+	if err := t.do(generationLeases{Token: g.Number << engine.TokenBits}, generationWaiters{}, generationWorkers{}); err != nil {
+		return 0, err
 	}
 	_, err = adoptLanes(t, nil)
 	return g.Number, err

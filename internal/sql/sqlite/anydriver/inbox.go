@@ -1,8 +1,6 @@
 package anydriver
 
 import (
-	"time"
-
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 )
@@ -21,22 +19,11 @@ func (a answers) inbox() {
 
 func inboxStatements() []engine.Operation {
 	return []engine.Operation{
-		inboxDelivery{}, inboxFirstDone{}, inboxFailed{}, inboxFailedInQueue{}, inboxHasStatus{}, inboxInProgress{}, inboxKill{}, inboxLease{}, inboxMismatch{}, inboxReviveOne{},
+		inboxFailedInQueue{}, inboxHasStatus{}, inboxInProgress{}, inboxKill{}, inboxMismatch{}, op.InboxFail{}, op.InboxRevive{}, op.InboxSee{}, op.InboxTake{}, op.InboxTakeDone{},
 	}
 }
 
 type (
-	inboxDelivery struct {
-		engine.Changes
-		op.InboxKey
-		Hash []byte
-	}
-	// inboxFirstDone stores a message that is delivered for the first time as done.
-	inboxFirstDone struct {
-		engine.Changes
-		op.InboxKey
-		Hash []byte
-	}
 	// inboxMismatch tests whether a message has another hash.
 	inboxMismatch struct {
 		engine.Changes
@@ -54,28 +41,7 @@ type (
 		op.InboxKey
 		Token *[16]byte
 	}
-	// inboxLease begins an attempt, unless all attempts are used up.
-	inboxLease struct {
-		engine.Changes
-		op.InboxKey
-		Token       *[16]byte
-		Lease       time.Duration
-		MaxAttempts int
-		Resumes     bool
-	}
 	inboxKill struct {
-		engine.Changes
-		op.InboxKey
-	}
-	inboxFailed struct {
-		engine.Changes
-		op.InboxKey
-		Token       *[16]byte
-		Error       string
-		Final       bool
-		MaxAttempts int
-	}
-	inboxReviveOne struct {
 		engine.Changes
 		op.InboxKey
 	}
@@ -106,7 +72,7 @@ func see(t *txn, o op.InboxSee) (int64, error) { return delivered(t, o.InboxKey,
 
 // delivered records a delivery and returns whether the message may be processed.
 func delivered(t *txn, k op.InboxKey, hash []byte, token *[16]byte) (verdict int64, err error) {
-	if _, err := t.do(inboxDelivery{InboxKey: k, Hash: hash}); err != nil {
+	if err := t.do(op.InboxSee{InboxKey: k, Hash: hash}); err != nil {
 		return 0, err
 	}
 	for _, q := range []struct {
@@ -132,16 +98,15 @@ func takeMessage(t *txn, o op.InboxTake) (int64, error) {
 	if o.Lease == nil {
 		return seenTaken, nil // the write lock holds it
 	}
-	n, err := t.change(inboxLease{InboxKey: o.InboxKey, Token: o.Token, Lease: *o.Lease, MaxAttempts: o.MaxAttempts, Resumes: o.Resumes})
+	n, err := t.change(o) // unless all attempts are used up
 	if err != nil || n > 0 {
 		return seenTaken, err
 	}
-	_, err = t.do(inboxKill{InboxKey: o.InboxKey})
-	return seenDead, err
+	return seenDead, t.do(inboxKill{InboxKey: o.InboxKey})
 }
 
 func takeDone(t *txn, o op.InboxTakeDone) (int64, error) {
-	n, err := t.change(inboxFirstDone{InboxKey: o.InboxKey, Hash: o.Hash})
+	n, err := t.change(o) // if it is delivered for the first time
 	if err != nil || n > 0 {
 		return seenTaken, err
 	}
@@ -149,8 +114,7 @@ func takeDone(t *txn, o op.InboxTakeDone) (int64, error) {
 	if err != nil || verdict != seenNew {
 		return verdict, err
 	}
-	_, err = t.do(op.InboxDone{InboxKey: o.InboxKey})
-	return seenTaken, err
+	return seenTaken, t.do(op.InboxDone{InboxKey: o.InboxKey})
 }
 
 func failAttempt(t *txn, o op.InboxFail) (int64, error) {
@@ -160,7 +124,7 @@ func failAttempt(t *txn, o op.InboxFail) (int64, error) {
 			return 0, err
 		}
 	}
-	n, err := t.change(inboxFailed{InboxKey: o.InboxKey, Token: o.Token, Error: o.Error, Final: o.Final, MaxAttempts: o.MaxAttempts})
+	n, err := t.change(o)
 	if err != nil || n == 0 {
 		return 0, err
 	}
@@ -169,7 +133,7 @@ func failAttempt(t *txn, o op.InboxFail) (int64, error) {
 }
 
 func reviveMessage(t *txn, o op.InboxRevive) (int64, error) {
-	n, err := t.changeAudited(o.Note, "revive", inboxReviveOne{InboxKey: o.InboxKey})
+	n, err := t.changeAudited(o.Note, "revive", o)
 	if err != nil || n == 0 {
 		return 0, err
 	}

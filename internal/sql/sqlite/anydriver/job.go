@@ -10,19 +10,19 @@ import (
 // jobs adds the operations on jobs that take more than one statement on SQLite.
 func (a answers) jobs() {
 	counting(a, putJob)
-	counting(a, enableJob)
-	counting(a, disableJob)
+	counting(a, func(t *txn, o op.JobEnable) (int64, error) { return t.changeAudited(o.Note, "enable", o) })
+	counting(a, func(t *txn, o op.JobDisable) (int64, error) { return t.changeAudited(o.Note, "disable", o) })
 	counting(a, fireJobs)
 	counting(a, triggerJob)
 	counting(a, deleteJob)
 	listing(a, claimRuns)
-	counting(a, settleRuns)
+	counting(a, func(t *txn, o op.JobSettle) (int64, error) { return t.change(o) })
 }
 
 func jobStatements() []engine.Operation {
 	return []engine.Operation{
-		jobAdvance{}, jobClaimable{}, jobClaimed{}, jobDisableRow{}, jobEnableRow{}, jobForget{}, jobForgetRun{}, jobID{}, jobPending{}, jobPutRow{},
-		jobRecord{}, jobRunLast{}, jobRunMessage{}, jobRunReady{}, jobSettleRuns{}, jobSuspects{},
+		jobAdvance{}, jobClaimable{}, jobClaimed{}, jobForget{}, jobForgetRun{}, jobID{}, jobPending{}, jobPutRow{},
+		jobRecord{}, jobRunLast{}, jobRunMessage{}, jobRunReady{}, jobSuspects{}, op.JobDisable{}, op.JobEnable{}, op.JobSettle{},
 	}
 }
 
@@ -36,27 +36,6 @@ type jobPutRow struct {
 func putJob(t *txn, o op.JobPut) (int64, error) {
 	t.woke = true
 	return t.changeAudited(o.Note, "put", jobPutRow{NewJob: o.NewJob, Body: body(o.Payload)})
-}
-
-type jobEnableRow struct {
-	engine.Changes
-	Name     string
-	Version  int64
-	NextTime time.Time
-	DueAt    time.Time
-}
-
-func enableJob(t *txn, o op.JobEnable) (int64, error) {
-	return t.changeAudited(o.Note, "enable", jobEnableRow{Name: o.Name, Version: o.Version, NextTime: o.NextTime, DueAt: o.DueAt})
-}
-
-type jobDisableRow struct {
-	engine.Changes
-	Name string
-}
-
-func disableJob(t *txn, o op.JobDisable) (int64, error) {
-	return t.changeAudited(o.Note, "disable", jobDisableRow{Name: o.Name})
 }
 
 type jobAdvance struct {
@@ -100,23 +79,14 @@ type runOf struct {
 	ID    int64
 }
 
-// jobRunMessage creates the message of a run, unless the run is only a record.
-type jobRunMessage struct {
-	engine.Changes
-	runOf
-}
-
-// jobRunReady makes the message of a run ready.
-type jobRunReady struct {
-	engine.Changes
-	runOf
-}
-
-// jobRunLast records the last run of a job.
-type jobRunLast struct {
-	engine.Changes
-	runOf
-}
+type (
+	// jobRunMessage creates the message of a run, unless the run is only a record.
+	jobRunMessage ofRun
+	// jobRunReady makes the message of a run ready.
+	jobRunReady ofRun
+	// jobRunLast records the last run of a job.
+	jobRunLast ofRun
+)
 
 // makeRun creates a run of a job and its message, or only its record. It returns 1 if there
 // is a message.
@@ -130,13 +100,7 @@ func makeRun(t *txn, r op.NewJobRun, triggered bool) (int64, error) {
 		return 0, err
 	}
 	t.woke = true
-	if _, err := t.do(jobRunReady{runOf: of}); err != nil {
-		return 0, err
-	}
-	if _, err := t.do(jobRunLast{runOf: of}); err != nil {
-		return 0, err
-	}
-	return 1, nil
+	return 1, t.do(jobRunReady{runOf: of}, jobRunLast{runOf: of})
 }
 
 // jobID reads the id of a job by name.
@@ -166,10 +130,7 @@ type jobPending struct {
 	JobID [16]byte
 }
 
-type jobForgetRun struct {
-	engine.Changes
-	ID int64
-}
+type jobForgetRun byID
 
 type jobForget struct {
 	engine.Changes
@@ -195,14 +156,14 @@ func deleteJob(t *txn, o op.JobDelete) (int64, error) {
 		return 0, err
 	}
 	for _, r := range taken {
-		if _, err := t.do(jobForgetRun{ID: r.Lo}); err != nil {
+		if err := t.do(jobForgetRun{ID: r.Lo}); err != nil {
 			return 0, err
 		}
 	}
 	if err := countSteps(t, stepFailed, taken); err != nil {
 		return 0, err
 	}
-	if _, err := t.do(jobForget{ID: job.ID}); err != nil {
+	if err := t.do(jobForget{ID: job.ID}); err != nil {
 		return 0, err
 	}
 	return 1, t.audit(o.Note, "remove", 1)
@@ -252,10 +213,7 @@ func claimRuns(t *txn, o op.JobClaim, each func(engine.Row) error) error {
 			return err
 		}
 		r.Lane, r.LockedUntil, r.Suspect = lane.Lane, until, suspects
-		if err := toClaim(t, r, o.Owner); err != nil {
-			return err
-		}
-		if _, err := t.do(op.JobStart{ID: r.Lo}); err != nil {
+		if err := t.do(outboxClaimInsert{run: r, Owner: o.Owner}, op.JobStart{ID: r.Lo}); err != nil {
 			return err
 		}
 		if err := t.ask(jobClaimed{ID: r.Lo, Retry: r.Retry, Until: until}, each); err != nil {
@@ -264,11 +222,6 @@ func claimRuns(t *txn, o op.JobClaim, each func(engine.Row) error) error {
 	}
 	return nil
 }
-
-// jobSettleRuns records the outcomes of runs whose messages are done or discarded.
-type jobSettleRuns struct{ engine.Changes }
-
-func settleRuns(t *txn, _ op.JobSettle) (int64, error) { return t.change(jobSettleRuns{}) }
 
 // position is a row with one position.
 type position struct{ ID int64 }

@@ -29,8 +29,8 @@ func (a answers) joins() {
 
 func joinStatements() []engine.Operation {
 	return slices.Concat(stepStatements(), []engine.Operation{
-		joinAttachNewOne{}, joinAttachOne{}, joinDetachOne{}, joinEndOne{}, joinMarkFailed{}, joinMarkMembers{}, joinMember{}, joinOwnWait{}, joinPendingUntil{}, joinPurgeFind{}, joinPurgeJoin{}, joinPurgeMembers{},
-		joinPurgeResults{}, joinPurgeWaits{}, joinRedriveOne{}, joinResultPut{}, joinStep{}, outboxResultPut{}, joinWaitParked{}, joinWaitReplaced{},
+		joinAttachNewOne{}, joinAttachOne{}, joinDetachOne{}, joinMarkFailed{}, joinMember{}, joinOwnWait{}, joinPendingUntil{}, joinPurgeFind{}, joinPurgeJoin{}, joinPurgeMembers{},
+		joinPurgeResults{}, joinPurgeWaits{}, joinResultPut{}, joinStep{}, outboxResultPut{}, joinWaitParked{}, joinWaitReplaced{}, op.JoinEnd{}, op.JoinMark{}, op.JoinRedrive{},
 	})
 }
 
@@ -41,37 +41,14 @@ type member struct {
 }
 
 type (
-	joinMember struct {
+	joinMember       byMember
+	joinAttachOne    byMemberID
+	joinOwnWait      byMemberID
+	joinAttachNewOne byMemberID
+	joinDetachOne    byMember
+	joinStep         struct {
 		engine.Changes
 		member
-	}
-	joinAttachOne struct {
-		engine.Changes
-		member
-		ID int64 // the position that the message's id carries
-	}
-	joinOwnWait struct {
-		engine.Changes
-		member
-		ID int64 // the position that the message's id carries
-	}
-	joinAttachNewOne struct {
-		engine.Changes
-		member
-		ID int64
-	}
-	joinDetachOne struct {
-		engine.Changes
-		member
-	}
-	joinStep struct {
-		engine.Changes
-		member
-		Status int
-	}
-	joinEndOne struct {
-		engine.Changes
-		JoinID [16]byte
 		Status int
 	}
 )
@@ -96,22 +73,10 @@ type (
 		Age    time.Duration
 		Most   int
 	}
-	joinPurgeMembers struct {
-		engine.Changes
-		JoinID [16]byte
-	}
-	joinPurgeWaits struct {
-		engine.Changes
-		JoinID [16]byte
-	}
-	joinPurgeResults struct {
-		engine.Changes
-		JoinID [16]byte
-	}
-	joinPurgeJoin struct {
-		engine.Changes
-		JoinID [16]byte
-	}
+	joinPurgeMembers byJoin
+	joinPurgeWaits   byJoin
+	joinPurgeResults byJoin
+	joinPurgeJoin    byJoin
 )
 
 type joinID struct{ JoinID [16]byte }
@@ -129,21 +94,8 @@ type outboxResultPut struct {
 }
 
 type (
-	joinRedriveOne struct {
-		engine.Changes
-		JoinID [16]byte
-	}
-	joinWaitReplaced struct {
-		engine.Changes
-		JoinID [16]byte
-	}
-	joinMarkMembers struct {
-		engine.Changes
-		JoinID [16]byte
-		IDs    []int64
-		Status int
-	}
-	joinMarkFailed struct {
+	joinWaitReplaced byJoin
+	joinMarkFailed   struct {
 		engine.Changes
 		JoinID [16]byte
 		Failed int64
@@ -188,7 +140,7 @@ func attach(t *txn, o op.JoinAttach) (int64, error) {
 
 func detach(t *txn, join [16]byte, messages [][16]byte) error {
 	for _, message := range messages {
-		if _, err := t.do(joinDetachOne{member: member{join, message}}); err != nil {
+		if err := t.do(joinDetachOne{member: member{join, message}}); err != nil {
 			return err
 		}
 	}
@@ -197,7 +149,7 @@ func detach(t *txn, join [16]byte, messages [][16]byte) error {
 
 func attachNew(t *txn, o op.JoinAttachNew) (int64, error) {
 	for _, m := range o.Members {
-		if _, err := t.do(joinAttachNewOne{member: member{o.JoinID, m.MessageID}, ID: m.ID}); err != nil {
+		if err := t.do(joinAttachNewOne{member: member{o.JoinID, m.MessageID}, ID: m.ID}); err != nil {
 			return 0, err
 		}
 	}
@@ -232,7 +184,7 @@ func cancelJoin(t *txn, o op.JoinCancel) (int64, error) {
 }
 
 func endJoin(t *txn, o op.JoinEnd) (int64, error) {
-	n, err := t.change(joinEndOne{JoinID: o.JoinID, Status: o.Status})
+	n, err := t.change(o)
 	if err != nil {
 		return 0, err
 	}
@@ -244,20 +196,19 @@ func endJoin(t *txn, o op.JoinEnd) (int64, error) {
 }
 
 func redriveJoin(t *txn, o op.JoinRedrive) (int64, error) {
-	n, err := t.changeAudited(o.Note, "redrive", joinRedriveOne{JoinID: o.JoinID})
+	n, err := t.changeAudited(o.Note, "redrive", o)
 	if err == nil && n > 0 {
-		_, err = t.do(joinWaitReplaced{JoinID: o.JoinID})
+		err = t.do(joinWaitReplaced{JoinID: o.JoinID})
 	}
 	return n, err
 }
 
 func markMembers(t *txn, o op.JoinMark) (int64, error) {
-	n, err := t.change(joinMarkMembers{JoinID: o.JoinID, IDs: o.IDs, Status: o.Status})
+	n, err := t.change(o)
 	if err != nil || n == 0 {
 		return n, err
 	}
-	_, err = t.do(joinMarkFailed{JoinID: o.JoinID, Failed: int64(o.Status-1) * n})
-	return n, err
+	return n, t.do(joinMarkFailed{JoinID: o.JoinID, Failed: int64(o.Status-1) * n})
 }
 
 func park(t *txn, o op.JoinPark) (int64, error) {
@@ -276,10 +227,7 @@ func park(t *txn, o op.JoinPark) (int64, error) {
 	} else {
 		t.woke = true
 	}
-	if _, err := t.do(joinWaitParked{JoinID: o.JoinID, ID: o.ID}); err != nil {
-		return 0, err
-	}
-	return 1, toReady(t, wait)
+	return 1, t.do(joinWaitParked{JoinID: o.JoinID, ID: o.ID}, outboxReadyInsert{run: wait})
 }
 
 func purgeJoins(t *txn, o op.JoinPurge) (int64, error) {
@@ -292,12 +240,8 @@ func purgeJoins(t *txn, o op.JoinPurge) (int64, error) {
 		old = append(old, found...)
 	}
 	for _, j := range old {
-		for _, statement := range []engine.Operation{
-			joinPurgeMembers{JoinID: j.JoinID}, joinPurgeWaits{JoinID: j.JoinID}, joinPurgeResults{JoinID: j.JoinID}, joinPurgeJoin{JoinID: j.JoinID},
-		} {
-			if _, err := t.do(statement); err != nil {
-				return 0, err
-			}
+		if err := t.do(joinPurgeMembers{JoinID: j.JoinID}, joinPurgeWaits{JoinID: j.JoinID}, joinPurgeResults{JoinID: j.JoinID}, joinPurgeJoin{JoinID: j.JoinID}); err != nil {
+			return 0, err
 		}
 	}
 	return int64(len(old)), nil

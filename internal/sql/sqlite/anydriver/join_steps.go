@@ -44,18 +44,9 @@ type (
 		Completed int64
 		Failed    int64
 	}
-	joinWake struct {
-		engine.Changes
-		JoinID [16]byte
-	}
-	joinReopen struct {
-		engine.Changes
-		ID int64
-	}
-	joinReopenMembers struct {
-		engine.Changes
-		ID int64
-	}
+	joinWake          byJoin
+	joinReopen        byID
+	joinReopenMembers byID
 )
 
 const (
@@ -112,7 +103,7 @@ func addSteps(t *txn, join [16]byte, status, n int64) error {
 	if status == stepFailed {
 		completed, failed = 0, n
 	}
-	if _, err := t.do(joinAdd{JoinID: join, Completed: completed, Failed: failed}); err != nil {
+	if err := t.do(joinAdd{JoinID: join, Completed: completed, Failed: failed}); err != nil {
 		return err
 	}
 	return wakeWaits(t, join)
@@ -137,16 +128,6 @@ func countSettled(t *txn, join [16]byte, messages [][16]byte) error {
 			if err := addSteps(t, join, status, n); err != nil {
 				return err
 			}
-		}
-	}
-	return nil
-}
-
-// reopen subtracts a redriven message's failures in pending joins (D-38).
-func reopen(t *txn, id int64) error {
-	for _, statement := range []engine.Operation{joinReopen{ID: id}, joinReopenMembers{ID: id}} {
-		if _, err := t.do(statement); err != nil {
-			return err
 		}
 	}
 	return nil

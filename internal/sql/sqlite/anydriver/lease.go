@@ -6,15 +6,8 @@ import (
 )
 
 // leases adds the operations on leases.
-func (a answers) leases() { counting(a, forceLease) }
-
-func leaseStatements() []engine.Operation { return []engine.Operation{leaseForceRow{}} }
-
-type leaseForceRow struct {
-	engine.Changes
-	Name string
+func (a answers) leases() {
+	counting(a, func(t *txn, o op.LeaseForce) (int64, error) { return t.changeAudited(o.Note, "release", o) })
 }
 
-func forceLease(t *txn, o op.LeaseForce) (int64, error) {
-	return t.changeAudited(o.Note, "release", leaseForceRow{Name: o.Name})
-}
+func leaseStatements() []engine.Operation { return []engine.Operation{op.LeaseForce{}} }

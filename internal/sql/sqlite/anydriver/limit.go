@@ -3,7 +3,6 @@ package anydriver
 import (
 	"cmp"
 	"math/rand/v2"
-	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
@@ -19,7 +18,7 @@ func (a answers) limits() {
 func limitStatements() []engine.Operation {
 	return []engine.Operation{
 		limitAdvance{}, limitAhead{}, limitAsk{}, limitBy{}, limitDropPattern{}, limitDropTopics{}, limitFind{}, limitFindPattern{}, limitForget{}, limitHeld{}, limitHold{}, limitHoldClaimed{}, limitHoldNone{},
-		limitPatterns{}, limitPurgeClaims{}, limitPurgeLanes{}, limitPurgeTopics{}, limitPutOne{}, limitRemoveOne{}, limitTopics{}, limitUnask{}, limitWaits{},
+		limitPatterns{}, limitPurgeClaims{}, limitPurgeLanes{}, limitPurgeTopics{}, limitTopics{}, limitUnask{}, limitWaits{}, op.LimitPut{}, op.LimitRemove{},
 		outboxLimitLane{}, outboxRunTopics{}, outboxUnderLimit{},
 	}
 }
@@ -66,10 +65,7 @@ type (
 	limitPurgeTopics struct{ engine.Changes }
 	limitPurgeLanes  struct{ engine.Changes }
 	// limitForget deletes what is no longer claimed.
-	limitForget struct {
-		engine.Changes
-		Kind, Name string
-	}
+	limitForget byKind
 	// limitHeld counts what is claimed.
 	limitHeld struct {
 		engine.Rows[heldNow]
@@ -83,14 +79,8 @@ type (
 		IDs        []int64
 	}
 	// limitHoldClaimed counts what is claimed already.
-	limitHoldClaimed struct {
-		engine.Changes
-		Kind, Name string
-	}
-	limitHoldNone struct {
-		engine.Changes
-		Kind, Name string
-	}
+	limitHoldClaimed byKind
+	limitHoldNone    byKind
 	// limitAsk records which lanes of a queue wait for a place that other queues take as well, so that
 	// these leave it to them. Room is what a claim had left for more in the end: one that has nothing
 	// left waits for none.
@@ -124,20 +114,6 @@ type (
 		Kind, Name string
 		NextAt     int64
 	}
-	limitPutOne struct {
-		engine.Changes
-		Kind, Name  string
-		Concurrency *int
-		Rate        *int
-		Period      time.Duration
-		Burst       int
-		Actor       string
-		Reason      *string
-	}
-	limitRemoveOne struct {
-		engine.Changes
-		Kind, Name string
-	}
 	// outboxLimitLane registers the lane of a topic's limit.
 	outboxLimitLane struct {
 		engine.Changes
@@ -163,16 +139,13 @@ type (
 )
 
 func putLimit(t *txn, o op.LimitPut) (int64, error) {
-	put := limitPutOne{
-		Kind: o.Kind, Name: o.Name, Concurrency: o.Concurrency, Rate: o.Rate, Period: o.Period, Burst: o.Burst, Actor: o.Note.Actor, Reason: o.Reason,
-	}
 	t.woke = true
-	n, err := t.changeAudited(o.Note, "limit", put)
+	n, err := t.changeAudited(o.Note, "limit", o)
 	if err == nil && n > 0 && o.Kind == "each" {
-		_, err = t.do(limitDropTopics{Pattern: o.Name})
+		err = t.do(limitDropTopics{Pattern: o.Name})
 	}
 	if err == nil && o.Concurrency != nil {
-		_, err = t.do(limitHoldClaimed{Kind: o.Kind, Name: o.Name})
+		err = t.do(limitHoldClaimed{Kind: o.Kind, Name: o.Name})
 	}
 	return n, err
 }
@@ -191,21 +164,21 @@ func declareLimit(t *txn, o op.LimitDeclare) (int64, error) {
 
 func removeLimit(t *txn, o op.LimitRemove) (int64, error) {
 	t.woke = true
-	n, err := t.changeAudited(o.Note, "unlimit", limitRemoveOne{Kind: o.Kind, Name: o.Name})
+	n, err := t.changeAudited(o.Note, "unlimit", o)
 	if err != nil || n == 0 {
 		return n, err
 	}
 	if o.Kind == "each" {
-		if _, err := t.do(limitDropPattern{Pattern: o.Name}); err != nil {
+		if err := t.do(limitDropPattern{Pattern: o.Name}); err != nil {
 			return 0, err
 		}
 	}
-	if _, err := t.do(limitHoldNone{Kind: o.Kind, Name: o.Name}); err != nil {
+	if err := t.do(limitHoldNone{Kind: o.Kind, Name: o.Name}); err != nil {
 		return 0, err
 	}
 	patterns, err := rows(t, limitPatterns{}) // under whose limits its topics may be now
 	for _, p := range patterns {
-		if _, err := t.do(limitHoldClaimed{Kind: p.Kind, Name: p.Name}); err != nil {
+		if err := t.do(limitHoldClaimed{Kind: p.Kind, Name: p.Name}); err != nil {
 			return 0, err
 		}
 	}
@@ -217,12 +190,7 @@ func removeLimit(t *txn, o op.LimitRemove) (int64, error) {
 // row, if nothing is in them nor comes back to them. Every claim that obeys limits reads the lanes
 // of its queue, so there must be no more of them than are in use.
 func purgeLimits(t *txn) error {
-	for _, o := range []engine.Operation{limitPurgeClaims{}, limitPurgeTopics{}, limitPurgeLanes{}} {
-		if _, err := t.do(o); err != nil {
-			return err
-		}
-	}
-	return nil
+	return t.do(limitPurgeClaims{}, limitPurgeTopics{}, limitPurgeLanes{})
 }
 
 // limitOf is the limit of a topic or queue while messages are claimed.
@@ -293,7 +261,7 @@ func (l *limitOf) use(t *txn, runs []run, n int64) error {
 				ids = append(ids, id)
 			}
 		}
-		if _, err := t.do(limitHold{Kind: l.kind, Name: l.name, IDs: ids}); err != nil {
+		if err := t.do(limitHold{Kind: l.kind, Name: l.name, IDs: ids}); err != nil {
 			return err
 		}
 	}
@@ -301,6 +269,5 @@ func (l *limitOf) use(t *txn, runs []run, n int64) error {
 		return nil
 	}
 	l.NextAt = l.from(t.now) + (n*l.Period+*l.Rate-1) / *l.Rate
-	_, err := t.do(limitAdvance{Kind: l.kind, Name: l.name, NextAt: l.NextAt})
-	return err
+	return t.do(limitAdvance{Kind: l.kind, Name: l.name, NextAt: l.NextAt})
 }

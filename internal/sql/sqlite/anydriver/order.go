@@ -38,17 +38,9 @@ type (
 		Key           *string
 	}
 	// outboxOrderHead reads the head of a key.
-	outboxOrderHead struct {
-		engine.Rows[position]
-		Lane int64
-		Key  string
-	}
+	outboxOrderHead ofKey
 	// outboxOrderNext reads the first message of a key.
-	outboxOrderNext struct {
-		engine.Rows[position]
-		Lane int64
-		Key  string
-	}
+	outboxOrderNext ofKey
 	// inLine is a message with an ordering key.
 	inLine struct {
 		ID, Lane int64
@@ -61,19 +53,13 @@ type (
 		inLine
 	}
 	// outboxOrderLead makes a message the head of its key.
-	outboxOrderLead struct {
-		engine.Changes
-		ID int64
-	}
+	outboxOrderLead byID
 	// outboxOrderFind reads which messages are in line.
 	outboxOrderFind struct {
 		engine.Rows[inLine]
 		Lo, End int64
 	}
-	outboxOrderDelete struct {
-		engine.Changes
-		ID int64
-	}
+	outboxOrderDelete byID
 	// outboxOrderMove moves a message that is ready to a lane.
 	outboxOrderMove struct {
 		engine.Changes
@@ -169,7 +155,7 @@ func sequencePart(t *txn, queue string, pick outboxOrderPick, each, most, heads 
 
 // sequenceRun puts the first messages of a run in order, and returns how many of them may be claimed.
 func sequenceRun(t *txn, queue string, r run, some int64) (heads int64, err error) {
-	if _, err := t.do(outboxWithdrawDelete{Lo: r.Lo}); err != nil {
+	if err := t.do(outboxWithdrawDelete{Lo: r.Lo}); err != nil {
 		return 0, err
 	}
 	if rest := r; some < r.N {
@@ -218,8 +204,7 @@ func line(t *txn, lane int64, m keyed) (engine.LaneKind, error) {
 	if found && first.ID != m.ID {
 		head, kind = false, engine.Waiting
 	}
-	_, err = t.do(outboxOrderInsert{inLine: inLine{ID: m.ID, Lane: lane, Key: *m.Key, Head: head}})
-	return kind, err
+	return kind, t.do(outboxOrderInsert{inLine: inLine{ID: m.ID, Lane: lane, Key: *m.Key, Head: head}})
 }
 
 // registerOrder registers the lanes to which messages go that were put in order, and reports
@@ -244,7 +229,7 @@ func next(t *txn, runs []run) error {
 			return err
 		}
 		for _, m := range ended {
-			if _, err := t.do(outboxOrderDelete{ID: m.ID}); err != nil {
+			if err := t.do(outboxOrderDelete{ID: m.ID}); err != nil {
 				return err
 			}
 			if !m.Head {
@@ -286,10 +271,9 @@ func lead(t *txn, lane int64, key string) error {
 		}
 		if moved > 0 {
 			t.woke = true
-			_, err = t.do(outboxOrderLead{ID: first.ID})
-			return err
+			return t.do(outboxOrderLead{ID: first.ID})
 		}
-		if _, err := t.do(outboxOrderDelete{ID: first.ID}); err != nil { // it is nowhere: nothing waits for it
+		if err := t.do(outboxOrderDelete{ID: first.ID}); err != nil { // it is nowhere: nothing waits for it
 			return err
 		}
 	}

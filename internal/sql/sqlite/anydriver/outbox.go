@@ -56,7 +56,7 @@ type outboxReserve struct {
 }
 
 func reserve(t *txn, o outboxReserve) (int64, error) {
-	res, err := t.do(o)
+	res, err := t.exec(o)
 	if err != nil {
 		return 0, err
 	}
@@ -94,10 +94,7 @@ type outboxEnqueueMessageOnce struct {
 	Carried int64
 }
 
-type outboxDeleteMessage struct {
-	engine.Changes
-	ID int64
-}
+type outboxDeleteMessage byID
 
 // outboxReadyInsert puts a run into ready.
 type outboxReadyInsert struct {
@@ -106,10 +103,7 @@ type outboxReadyInsert struct {
 }
 
 // toReady puts a run into ready.
-func toReady(t *txn, r run) error {
-	_, err := t.do(outboxReadyInsert{run: r})
-	return err
-}
+func toReady(t *txn, r run) error { return t.do(outboxReadyInsert{run: r}) }
 
 // outboxExceptionUpsert records what went wrong with a message. Without an error the last one
 // is kept.
@@ -126,12 +120,12 @@ func enqueue(t *txn, o op.OutboxEnqueue) (int64, error) {
 	for i := range o.Messages {
 		m := stored(&o.Messages[i])
 		m.Supplied = false
-		if _, err := t.do(outboxEnqueueMessage{message: m}); err != nil {
+		if err := t.do(outboxEnqueueMessage{message: m}); err != nil {
 			return 0, undoEnqueue(t, o.Messages[:i], err)
 		}
 	}
 	for _, r := range o.Runs {
-		if _, err := t.do(outboxReadyInsert{run: run{Lane: r.Lane, At: t.at(r.At), Lo: r.Lo, N: int64(r.N)}}); err != nil {
+		if err := t.do(outboxReadyInsert{run: run{Lane: r.Lane, At: t.at(r.At), Lo: r.Lo, N: int64(r.N)}}); err != nil {
 			return 0, err
 		}
 	}
@@ -139,7 +133,7 @@ func enqueue(t *txn, o op.OutboxEnqueue) (int64, error) {
 }
 
 func enqueueClaimed(t *txn, o op.OutboxEnqueueClaimed, each func(engine.Row) error) error {
-	if _, err := t.do(outboxEnqueueMessage{message: stored(&o.NewMessage)}); err != nil {
+	if err := t.do(outboxEnqueueMessage{message: stored(&o.NewMessage)}); err != nil {
 		return err
 	}
 	r := run{Lane: o.Lane, At: t.now, Lo: o.ID, N: 1}
@@ -180,7 +174,7 @@ func undoEnqueue(t *txn, written []op.NewMessage, err error) error {
 		return err
 	}
 	for _, m := range written {
-		if _, undo := t.do(outboxDeleteMessage{ID: m.ID}); undo != nil {
+		if undo := t.do(outboxDeleteMessage{ID: m.ID}); undo != nil {
 			return errors.Join(err, undo)
 		}
 	}
@@ -207,8 +201,7 @@ func enqueueOneOnce(t *txn, m *op.NewMessage) (id int64, err error) {
 	if err != nil || n == 0 {
 		return 0, err
 	}
-	_, err = t.do(outboxReadyEnqueue{Lane: m.Lane, Lo: once.ID, DueAt: m.DueAt, Group: ordering.AtOf(m.Headers).UnixMicro()})
-	return once.ID, err
+	return once.ID, t.do(outboxReadyEnqueue{Lane: m.Lane, Lo: once.ID, DueAt: m.DueAt, Group: ordering.AtOf(m.Headers).UnixMicro()})
 }
 
 // insertWithID stores a message whose id may be stored already, at a position of its own: the

@@ -65,10 +65,7 @@ func moveDue(t *txn, ids []int64, at int64) (int64, error) {
 	}
 	for _, r := range taken {
 		r.At = at
-		if err := toReady(t, r); err != nil {
-			return 0, err
-		}
-		if _, err := t.do(outboxRescheduleException{ID: r.Lo, At: at}); err != nil {
+		if err := t.do(outboxReadyInsert{run: r}, outboxRescheduleException{ID: r.Lo, At: at}); err != nil {
 			return 0, err
 		}
 	}

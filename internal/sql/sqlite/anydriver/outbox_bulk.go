@@ -12,13 +12,13 @@ import (
 // Bulk acts on failed messages, which workers work off in steps.
 
 func bulkStatements() []engine.Operation {
-	return []engine.Operation{outboxBulkTake{}, outboxBulkStepped{}, outboxBulkStopOne{}}
+	return []engine.Operation{outboxBulkTake{}, outboxBulkStepped{}, op.OutboxBulkStop{}}
 }
 
 // outboxBulks adds the operations on bulk acts.
 func (a answers) outboxBulks() {
 	counting(a, bulkStep)
-	counting(a, bulkStop)
+	counting(a, func(t *txn, o op.OutboxBulkStop) (int64, error) { return t.changeAudited(o.Note, "stop", o) })
 }
 
 type (
@@ -44,11 +44,6 @@ type (
 		ID            [16]byte
 		N, Last, Wait int64
 		Over          bool
-	}
-	outboxBulkStopOne struct {
-		engine.Changes
-		ID    [16]byte
-		Actor string
 	}
 )
 
@@ -77,7 +72,7 @@ func bulkStep(t *txn, o op.OutboxBulkStep) (int64, error) {
 	if act.Rate > 0 {
 		s.Wait = done.N * 1_000_000 / act.Rate
 	}
-	if _, err := t.do(s); err != nil {
+	if err := t.do(s); err != nil {
 		return 0, err
 	}
 	if s.Over {
@@ -101,8 +96,4 @@ func (b *bulk) filter(o *op.OutboxBulkStep) (f op.DeadFilter, err error) {
 		}
 	}
 	return f, nil
-}
-
-func bulkStop(t *txn, o op.OutboxBulkStop) (int64, error) {
-	return t.changeAudited(o.Note, "stop", outboxBulkStopOne{ID: o.ID, Actor: o.Note.Actor})
 }

@@ -7,44 +7,25 @@ import (
 
 // pauses adds the operations on pauses.
 func (a answers) pauses() {
-	counting(a, putPause)
+	counting(a, func(t *txn, o op.PausePut) (int64, error) { return t.changeAudited(o.Note, "pause", o) })
 	counting(a, endPause)
 	counting(a, unpark)
 }
 
 func pauseStatements() []engine.Operation {
-	return []engine.Operation{pauseEndQueue{}, pauseEndTopic{}, pauseForget{}, pauseLane{}, pausePutOne{}, pauseUnparkGone{}, pauseUnparkRuns{}}
+	return []engine.Operation{pauseEndQueue{}, pauseEndTopic{}, pauseForget{}, pauseLane{}, pauseUnparkGone{}, op.PausePut{}, op.PauseUnpark{}}
 }
 
-type pausePutOne struct {
-	engine.Changes
-	Kind, Name string
-	Lane       int64
-	Reason     *string
-	Actor      string
-}
-
-type pauseEndQueue struct {
-	engine.Changes
-	Kind, Name string
-}
-
-type pauseEndTopic struct {
-	engine.Changes
-	Kind, Name string
-}
-
-type pauseUnparkRuns struct {
-	engine.Changes
-	Name string
-	Most int
-}
+type (
+	pauseEndQueue byKind
+	pauseEndTopic byKind
+)
 
 // pauseUnparkGone removes those of the next runs that have lost all their messages.
 type pauseUnparkGone struct {
 	engine.Changes
-	Name string
-	Most int
+	Topic string
+	Most  int
 }
 
 type pauseForget struct {
@@ -56,10 +37,6 @@ type pauseForget struct {
 type pauseLane struct {
 	engine.Rows[orphan]
 	Name string
-}
-
-func putPause(t *txn, o op.PausePut) (int64, error) {
-	return t.changeAudited(o.Note, "pause", pausePutOne{Kind: o.Kind, Name: o.Name, Lane: o.Lane, Reason: o.Reason, Actor: o.Note.Actor})
 }
 
 func endPause(t *txn, o op.PauseEnd) (total int64, err error) {
@@ -76,7 +53,7 @@ func endPause(t *txn, o op.PauseEnd) (total int64, err error) {
 
 func unpark(t *txn, o op.PauseUnpark) (int64, error) {
 	for {
-		gone, err := t.change(pauseUnparkGone{Name: o.Topic, Most: o.Most})
+		gone, err := t.change(pauseUnparkGone{Topic: o.Topic, Most: o.Most})
 		if err != nil {
 			return 0, err
 		}
@@ -84,12 +61,12 @@ func unpark(t *txn, o op.PauseUnpark) (int64, error) {
 			break
 		}
 	}
-	n, err := t.change(pauseUnparkRuns{Name: o.Topic, Most: o.Most})
+	n, err := t.change(o)
 	if err != nil {
 		return 0, err
 	}
 	if n == 0 {
-		if _, err := t.do(pauseForget{Name: o.Topic}); err != nil {
+		if err := t.do(pauseForget{Name: o.Topic}); err != nil {
 			return 0, err
 		}
 	}

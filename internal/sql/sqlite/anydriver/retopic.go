@@ -31,7 +31,7 @@ func retopic(t *txn, o op.OutboxRetopic) (int64, error) {
 	}
 	n := int64(len(taken))
 	for _, r := range taken {
-		if _, err := t.do(outboxRetopicOne{ID: r.Lo, Topic: o.Topic, Lane: o.Lane}); err != nil {
+		if err := t.do(outboxRetopicOne{ID: r.Lo, Topic: o.Topic, Lane: o.Lane}); err != nil {
 			return 0, err
 		}
 		lane, _, err := one(t, outboxRetopicLane{ID: r.Lo, Lane: r.Lane, To: o.Lane})

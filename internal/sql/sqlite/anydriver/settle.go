@@ -31,10 +31,7 @@ type outboxTakeFind struct {
 }
 
 // outboxTakeDelete deletes a claimed run.
-type outboxTakeDelete struct {
-	engine.Changes
-	Lo int64
-}
+type outboxTakeDelete byLo
 
 // outboxDoneInsert puts a run into done.
 type outboxDoneInsert struct {
@@ -83,7 +80,7 @@ func take(t *txn, owner [16]byte, lo, n int64) ([]run, error) {
 		return nil, err
 	}
 	for i, r := range found {
-		if _, err := t.do(outboxTakeDelete{Lo: r.Lo}); err != nil {
+		if err := t.do(outboxTakeDelete{Lo: r.Lo}); err != nil {
 			return nil, err
 		}
 		cut := r
@@ -111,8 +108,7 @@ func putBack(t *txn, r run, from, to int64, owner [16]byte) error {
 
 // toClaim puts a run under lease.
 func toClaim(t *txn, r run, owner [16]byte) error {
-	_, err := t.do(outboxClaimInsert{run: r, Owner: owner})
-	return err
+	return t.do(outboxClaimInsert{run: r, Owner: owner})
 }
 
 // settle removes every run that is to be settled from the claim and passes it to put. It
@@ -144,7 +140,7 @@ func ack(t *txn, o op.OutboxAck) (int64, error) {
 		}
 		merged := merge(taken)
 		for _, r := range merged {
-			if _, err := t.do(outboxDoneInsert{Lo: r.Lo, N: r.N, Owner: held.Owner, Worker: o.Worker}); err != nil {
+			if err := t.do(outboxDoneInsert{Lo: r.Lo, N: r.N, Owner: held.Owner, Worker: o.Worker}); err != nil {
 				return err
 			}
 		}
@@ -190,11 +186,7 @@ type attempt struct {
 
 // failed keeps the attempt of a message.
 func (a attempt) failed(t *txn, id, number int64) error {
-	if _, err := t.do(outboxAttemptInsert{ID: id, Attempt: number, Worker: a.worker, Error: a.Error}); err != nil {
-		return err
-	}
-	_, err := t.do(outboxAttemptTrim{ID: id, Keep: a.keep})
-	return err
+	return t.do(outboxAttemptInsert{ID: id, Attempt: number, Worker: a.worker, Error: a.Error}, outboxAttemptTrim{ID: id, Keep: a.keep})
 }
 
 // retryLater puts a run back into ready, with one more attempt counted unless it is uncounted.
@@ -204,7 +196,7 @@ func retryLater(t *txn, r run, at int64, uncounted bool, a attempt) error {
 		r.Retry++
 	}
 	for id := r.Lo; id < r.end(); id++ {
-		if _, err := t.do(outboxExceptionUpsert{ID: id, RetryCount: r.Retry, NextAttemptAt: &at, Reported: a.Reported}); err != nil {
+		if err := t.do(outboxExceptionUpsert{ID: id, RetryCount: r.Retry, NextAttemptAt: &at, Reported: a.Reported}); err != nil {
 			return err
 		}
 		if uncounted {
@@ -263,7 +255,7 @@ func failedAttempts(t *txn, runs []run, a attempt) error {
 func endMessages(t *txn, runs []run, status int, reason op.Reported) error {
 	for _, r := range runs {
 		for id := r.Lo; id < r.end(); id++ {
-			if _, err := t.do(outboxExceptionUpsert{ID: id, Status: status, RetryCount: r.Retry, Reported: reason}); err != nil {
+			if err := t.do(outboxExceptionUpsert{ID: id, Status: status, RetryCount: r.Retry, Reported: reason}); err != nil {
 				return err
 			}
 		}
@@ -310,7 +302,7 @@ func reap(t *txn, o op.OutboxReap) (total int64, err error) {
 		return 0, err
 	}
 	for _, r := range expired {
-		if _, err := t.do(outboxTakeDelete{Lo: r.Lo}); err != nil {
+		if err := t.do(outboxTakeDelete{Lo: r.Lo}); err != nil {
 			return 0, err
 		}
 		kept, err := rows(t, outboxReapKept{Lo: r.Lo, End: r.end()})

@@ -22,10 +22,7 @@ type outboxSuspectsDue struct {
 }
 
 // outboxSuspectsPick reads due suspects of a lane, oldest first.
-type outboxSuspectsPick struct {
-	engine.Rows[run]
-	Lane int64
-}
+type outboxSuspectsPick ofLane
 
 const leaseExpired = "lease expired"
 
@@ -104,7 +101,7 @@ func pickSuspects(t *txn, lane, most int64) (picked []run, total int64, err erro
 	}
 	var sum int64
 	for _, r := range picked {
-		if _, err := t.do(outboxWithdrawDelete{Lo: r.Lo}); err != nil {
+		if err := t.do(outboxWithdrawDelete{Lo: r.Lo}); err != nil {
 			return nil, 0, err
 		}
 		sum += r.N

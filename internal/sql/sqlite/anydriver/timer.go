@@ -12,9 +12,9 @@ import (
 // timers adds the operations on timers that take more than one statement on SQLite.
 func (a answers) timers() {
 	counting(a, scheduleTimers)
-	counting(a, cancelTimer)
-	counting(a, cancelTimerKey)
-	counting(a, rescheduleTimer)
+	counting(a, func(t *txn, o op.TimerCancel) (int64, error) { return t.changeAudited(o.Note, "cancel", o) })
+	counting(a, func(t *txn, o op.TimerCancelKey) (int64, error) { return t.changeAudited(o.Note, "cancel", o) })
+	counting(a, func(t *txn, o op.TimerReschedule) (int64, error) { return t.changeAudited(o.Note, "reschedule", o) })
 	counting(a, dispatchTimers)
 	listing(a, claimTimers)
 	counting(a, ackTimers)
@@ -25,9 +25,9 @@ func (a answers) timers() {
 
 func timerStatements() []engine.Operation {
 	return []engine.Operation{
-		timerAbandonOne{}, timerAckOne{}, timerCancelKeyRow{}, timerCancelRow{}, timerClaimable{}, timerClaimed{}, timerClaimRows{}, timerDetachKey{},
+		timerAbandonOne{}, timerAckOne{}, timerClaimable{}, timerClaimed{}, timerClaimRows{}, timerDetachKey{},
 		timerDispatchDue{}, timerDispatchKnown{}, timerDispatchMessages{}, timerDispatchOver{}, timerDue{}, timerFailOne{}, timerInsert{}, timerKnown{}, timerMovePosition{},
-		timerReapDue{}, timerReapRows{}, timerRescheduleRow{}, timerSuspects{},
+		timerReapDue{}, timerReapRows{}, timerSuspects{}, op.TimerCancel{}, op.TimerCancelKey{}, op.TimerReschedule{},
 	}
 }
 
@@ -68,11 +68,6 @@ func scheduleTimer(t *txn, n *op.NewTimer) error {
 	return err
 }
 
-type timerCancelKeyRow struct {
-	engine.Changes
-	Key string
-}
-
 // timerDetachKey removes the key from a claimed timer.
 type timerDetachKey struct {
 	engine.Changes
@@ -84,34 +79,7 @@ func replaceTimer(t *txn, key *string) error {
 	if key == nil {
 		return nil
 	}
-	if _, err := t.do(timerCancelKeyRow{Key: *key}); err != nil {
-		return err
-	}
-	_, err := t.do(timerDetachKey{Key: *key})
-	return err
-}
-
-type timerCancelRow struct {
-	engine.Changes
-	op.TimerRef
-}
-
-func cancelTimer(t *txn, o op.TimerCancel) (int64, error) {
-	return t.changeAudited(o.Note, "cancel", timerCancelRow{TimerRef: o.TimerRef})
-}
-
-func cancelTimerKey(t *txn, o op.TimerCancelKey) (int64, error) {
-	return t.changeAudited(o.Note, "cancel", timerCancelKeyRow{Key: o.Key})
-}
-
-type timerRescheduleRow struct {
-	engine.Changes
-	op.TimerRef
-	Due *time.Time
-}
-
-func rescheduleTimer(t *txn, o op.TimerReschedule) (int64, error) {
-	return t.changeAudited(o.Note, "reschedule", timerRescheduleRow{TimerRef: o.TimerRef, Due: o.Due})
+	return t.do(op.TimerCancelKey{Key: *key}, timerDetachKey{Key: *key})
 }
 
 // timerDispatchDue reports whether any timer is due.
@@ -166,10 +134,7 @@ func dispatchTimers(t *txn, o op.TimerDispatch) (int64, error) {
 	} else if moved {
 		return dispatchTimers(t, o)
 	}
-	if _, err := t.do(timerDispatchMessages{N: len(due)}); err != nil {
-		return 0, err
-	}
-	if _, err := t.do(timerDispatchOver{N: len(due)}); err != nil {
+	if err := t.do(timerDispatchMessages{N: len(due)}, timerDispatchOver{N: len(due)}); err != nil {
 		return 0, err
 	}
 	for _, r := range consecutiveRuns(due) {
@@ -183,10 +148,7 @@ func dispatchTimers(t *txn, o op.TimerDispatch) (int64, error) {
 }
 
 // timerDispatchKnown marks a timer as done whose message the outbox has.
-type timerDispatchKnown struct {
-	engine.Changes
-	ID int64
-}
+type timerDispatchKnown byID
 
 // endKnown ends timers whose id is that of a message at the position which the id carries, and returns how
 // many there were.
@@ -202,7 +164,7 @@ func endKnown(t *txn, due []dueTimer) (ended int64, err error) {
 		if !known.Found {
 			continue
 		}
-		if _, err := t.do(timerDispatchKnown{ID: d.ID}); err != nil {
+		if err := t.do(timerDispatchKnown{ID: d.ID}); err != nil {
 			return ended, err
 		}
 		ended++
@@ -228,7 +190,7 @@ func movePositions(t *txn, due []dueTimer) (moved bool, err error) {
 		if err != nil {
 			return moved, err
 		}
-		if _, err := t.do(timerMovePosition{ID: d.ID, To: to}); err != nil {
+		if err := t.do(timerMovePosition{ID: d.ID, To: to}); err != nil {
 			return moved, err
 		}
 		moved = true
@@ -286,7 +248,7 @@ func claimTimers(t *txn, o op.TimerClaim, each func(engine.Row) error) error {
 			return err
 		}
 	}
-	if _, err := t.do(timerClaimRows{IDs: ids, Owner: o.Owner, Lease: o.Lease, Suspects: suspects}); err != nil {
+	if err := t.do(timerClaimRows{IDs: ids, Owner: o.Owner, Lease: o.Lease, Suspects: suspects}); err != nil {
 		return err
 	}
 	return t.ask(timerClaimed{Owner: o.Owner, IDs: ids}, each)

@@ -130,20 +130,30 @@ func (db *DB) begin(run runner, calls ...*engine.Call) *txn {
 
 // change runs a statement and returns how many rows it changed.
 func (t *txn) change(op engine.Operation) (int64, error) {
-	res, err := t.do(op)
+	res, err := t.exec(op)
 	if err != nil {
 		return 0, err
 	}
 	return res.RowsAffected()
 }
 
-// do runs a statement.
-func (t *txn) do(op engine.Operation) (sql.Result, error) {
+// exec runs a statement.
+func (t *txn) exec(op engine.Operation) (sql.Result, error) {
 	query, err := t.bind(op)
 	if err != nil {
 		return nil, err
 	}
 	return t.run.exec(query, t.buf)
+}
+
+// do runs statements one after the other.
+func (t *txn) do(statements ...engine.Operation) error {
+	for _, s := range statements {
+		if _, err := t.exec(s); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ask runs a statement and calls each for its rows. each must not run statements: they share

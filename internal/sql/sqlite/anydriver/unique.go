@@ -115,8 +115,7 @@ func takeKey(t *txn, m *op.NewMessage, k *op.NewKey) (*[16]byte, error) {
 			return nil, err
 		}
 	}
-	_, err = t.do(outboxUniqueTake{keyHolder: holder(t, m.ID, m, k)})
-	return nil, err
+	return nil, t.do(outboxUniqueTake{keyHolder: holder(t, m.ID, m, k)})
 }
 
 func holder(t *txn, id int64, m *op.NewMessage, k *op.NewKey) keyHolder {
@@ -154,24 +153,18 @@ func enqueueKeyed(t *txn, m *op.NewMessage, k *op.NewKey) error {
 	if err != nil || id == 0 || id == m.ID {
 		return err
 	}
-	_, err = t.do(outboxUniqueTake{keyHolder: holder(t, id, m, k)})
-	return err
+	return t.do(outboxUniqueTake{keyHolder: holder(t, id, m, k)})
 }
 
 // outboxUniqueUsed reports whether there is any key.
 type outboxUniqueUsed struct{ engine.Rows[existence] }
 
-// outboxPurgeUnique deletes the keys of deleted messages whose period is not under way.
-type outboxPurgeUnique struct {
-	engine.Changes
-	Lo, End int64
-}
-
-// outboxPurgeUniqueKeep marks the other keys of deleted messages.
-type outboxPurgeUniqueKeep struct {
-	engine.Changes
-	Lo, End int64
-}
+type (
+	// outboxPurgeUnique deletes the keys of deleted messages whose period is not under way.
+	outboxPurgeUnique byRange
+	// outboxPurgeUniqueKeep marks the other keys of deleted messages.
+	outboxPurgeUniqueKeep byRange
+)
 
 // outboxPurgeUniqueOver deletes marked keys whose period is over.
 type outboxPurgeUniqueOver struct {
@@ -187,12 +180,9 @@ func purgeKeys(t *txn, deleted []span, look int) error {
 	}
 	for _, s := range deleted {
 		end := s.Lo + s.N
-		for _, o := range []engine.Operation{outboxPurgeUnique{Lo: s.Lo, End: end}, outboxPurgeUniqueKeep{Lo: s.Lo, End: end}} {
-			if _, err := t.do(o); err != nil {
-				return err
-			}
+		if err := t.do(outboxPurgeUnique{Lo: s.Lo, End: end}, outboxPurgeUniqueKeep{Lo: s.Lo, End: end}); err != nil {
+			return err
 		}
 	}
-	_, err = t.do(outboxPurgeUniqueOver{Look: look})
-	return err
+	return t.do(outboxPurgeUniqueOver{Look: look})
 }

@@ -10,10 +10,7 @@ type outboxWithdrawFind struct {
 }
 
 // outboxWithdrawDelete deletes a ready run.
-type outboxWithdrawDelete struct {
-	engine.Changes
-	Lo int64
-}
+type outboxWithdrawDelete byLo
 
 // withdraw removes messages from ready, whatever runs they are part of, and returns them, a
 // run of one each. due: only those that are due.
@@ -26,7 +23,7 @@ func withdraw(t *txn, ids []int64, due bool) (taken []run, err error) {
 		if !found {
 			continue
 		}
-		if _, err := t.do(outboxWithdrawDelete{Lo: r.Lo}); err != nil {
+		if err := t.do(outboxWithdrawDelete{Lo: r.Lo}); err != nil {
 			return nil, err
 		}
 		for _, part := range [][2]int64{{r.Lo, id}, {id + 1, r.end()}} {

@@ -1,3 +1,3 @@
 UPDATE pawl.outbox_ready SET lane = (SELECT m.lane FROM pawl.outbox_message m WHERE m.id >= lo AND m.id < lo + n ORDER BY m.id LIMIT 1)
  WHERE lo IN (SELECT r.lo FROM pawl.outbox_ready r
-               WHERE r.lane = (SELECT p.lane FROM pawl.outbox_pause p WHERE p.kind = 'topic' AND p.name = @name AND p.ending) ORDER BY r.at, r.lo LIMIT @most)
+               WHERE r.lane = (SELECT p.lane FROM pawl.outbox_pause p WHERE p.kind = 'topic' AND p.name = @topic AND p.ending) ORDER BY r.at, r.lo LIMIT @most)

@@ -1,1 +1,2 @@
+-- ignores @note_id, @note_actor, @note_target, @note_reason: the audit trail is Go's
 UPDATE pawl.timer SET status = 4, processed_at = @now WHERE id = pawl.whereabouts(@timer_id, @carried) AND status = 0

@@ -1,3 +1,4 @@
+-- ignores @note_id, @note_actor, @note_target, @note_reason: the audit trail is Go's
 UPDATE pawl.outbox_join AS j SET completed_steps = m.completed, failed_steps = m.failed, last_updated_utc = CASE WHEN j.status = 0 THEN @now ELSE j.last_updated_utc END,
   status = CASE WHEN j.status <> 0 OR m.completed + m.failed < j.expected_steps THEN j.status WHEN m.failed > 0 THEN 2 ELSE 1 END
   FROM (SELECT count(*) FILTER (WHERE x.status = 1) AS completed, count(*) FILTER (WHERE x.status = 2) AS failed

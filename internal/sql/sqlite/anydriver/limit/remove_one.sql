@@ -1,1 +1,0 @@
-DELETE FROM pawl.outbox_limit WHERE kind = @kind AND name = @name AND pattern = ''
