@@ -76,14 +76,7 @@ func (i *Inbox) List(ctx context.Context, opts ListOptions) iter.Seq2[Info, erro
 }
 
 func (i *Inbox) read(ctx context.Context, o engine.Answering[op.InboxMessage]) ([]Info, error) {
-	var all []Info
-	c := engine.Each(o, func(m *op.InboxMessage, unread error) error {
-		all = append(all, info(m, unread))
-		return nil
-	})
-	c.Reset = func() { all = nil }
-	err := i.db.Read(ctx, c)
-	return all, err
+	return engine.QueryAs(ctx, i.db, o, func(m *op.InboxMessage, unread error) (Info, error) { return info(m, unread), nil })
 }
 
 // info is what is known of a message as it is stored, as far as that could be read.
@@ -93,11 +86,8 @@ func info(m *op.InboxMessage, unread error) Info {
 		ProcessedAt: worker.Value(m.ProcessedUTC).UTC(), Deliveries: m.Deliveries, Attempts: m.Attempts, Mismatches: m.Mismatches,
 		LastError: worker.Value(m.LastError), LockedUntil: worker.Value(m.LockedUntilUTC).UTC(),
 	}
-	fault := engine.Unreadable(unread, engine.CleanText("source", &i.Source), engine.CleanText("message id", &i.MessageID),
+	i.Unreadable = engine.UnreadableText(unread, engine.CleanText("source", &i.Source), engine.CleanText("message id", &i.MessageID),
 		engine.CleanTime("first seen", &i.FirstSeenAt), engine.CleanTime("last seen", &i.LastSeenAt), engine.CleanTime("time of processing", &i.ProcessedAt),
 		engine.CleanTime("end of the lease", &i.LockedUntil))
-	if fault != nil {
-		i.Unreadable = fault.Error()
-	}
 	return i
 }

@@ -59,14 +59,10 @@ type dueJob struct {
 	fault error // why it cannot be read
 }
 
-func (j *Jobs) due(ctx context.Context) (due []*dueJob, err error) {
-	c := engine.Each(op.JobDue{Most: fireBatch}, func(row *op.DueJob, unread error) error {
-		due = append(due, &dueJob{*row, engine.Unreadable(unread)})
-		return nil
+func (j *Jobs) due(ctx context.Context) ([]*dueJob, error) {
+	return engine.QueryAs(ctx, j.db, op.JobDue{Most: fireBatch}, func(row *op.DueJob, unread error) (*dueJob, error) {
+		return &dueJob{*row, engine.Unreadable(unread)}, nil
 	})
-	c.Reset = func() { due = due[:0] }
-	err = j.db.Read(ctx, c)
-	return due, err
 }
 
 // move sets a job's next time.

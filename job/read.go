@@ -72,22 +72,16 @@ func (j *Jobs) List(ctx context.Context, opts ListOptions) iter.Seq2[Info, error
 	})
 }
 
-func (j *Jobs) infos(ctx context.Context, ask engine.Answering[op.Job]) (found []Info, err error) {
-	c := engine.Each(ask, func(row *op.Job, unread error) error {
-		if unread != nil && row.Name == "" {
-			return unread
-		}
-		found = append(found, info(row, unread))
-		return nil
-	})
-	c.Reset = func() { found = nil }
-	err = j.db.Read(ctx, c)
-	return found, err
+func (j *Jobs) infos(ctx context.Context, ask engine.Answering[op.Job]) ([]Info, error) {
+	return engine.QueryAs(ctx, j.db, ask, info)
 }
 
 // info is what is known of a job as it is stored; unread is why not all of it can be
-// read.
-func info(s *op.Job, unread error) Info {
+// read. It is an error if nothing can.
+func info(s *op.Job, unread error) (Info, error) {
+	if unread != nil && s.Name == "" {
+		return Info{}, unread
+	}
 	i := Info{
 		Job: Job{
 			Name: s.Name, Topic: s.Topic, Payload: s.Payload, Queue: s.Queue, Priority: s.Priority, Schedule: s.Schedule, Zone: s.Zone,
@@ -105,13 +99,10 @@ func info(s *op.Job, unread error) Info {
 		delete(i.Headers, HeaderJob)
 		delete(i.Headers, headerOwner)
 	}
-	fault := engine.Unreadable(unread, engine.CleanText("name", &i.Name), engine.CleanText("topic", &i.Topic), engine.CleanText("schedule", &i.Schedule), engine.CleanText("zone", &i.Zone),
+	i.Unreadable = engine.UnreadableText(unread, engine.CleanText("name", &i.Name), engine.CleanText("topic", &i.Topic), engine.CleanText("schedule", &i.Schedule), engine.CleanText("zone", &i.Zone),
 		engine.CleanTime("next time", &i.NextRunAt), engine.CleanTime("time of the last run", &i.LastRunAt),
 		engine.CleanTime("time of creation", &i.CreatedAt), engine.CleanTime("time of change", &i.UpdatedAt))
-	if fault != nil {
-		i.Unreadable = fault.Error()
-	}
-	return i
+	return i, nil
 }
 
 // headersOf returns headers as they are stored, nil for none and for what cannot be read.
@@ -231,31 +222,22 @@ func (j *Jobs) GetRun(ctx context.Context, id RunID) (*Run, error) {
 	return &found[0], nil
 }
 
-func (j *Jobs) runs(ctx context.Context, ask engine.Answering[op.JobRunItem]) (found []Run, err error) {
-	c := engine.Each(ask, func(row *op.JobRunItem, unread error) error {
-		if unread != nil && row.ID == 0 {
-			return unread
-		}
-		found = append(found, run(row, unread))
-		return nil
-	})
-	c.Reset = func() { found = nil }
-	err = j.db.Read(ctx, c)
-	return found, err
+func (j *Jobs) runs(ctx context.Context, ask engine.Answering[op.JobRunItem]) ([]Run, error) {
+	return engine.QueryAs(ctx, j.db, ask, run)
 }
 
 // run is what is known of a run as it is stored; unread is why not all of it can be
-// read.
-func run(s *op.JobRunItem, unread error) Run {
+// read. It is an error if nothing can.
+func run(s *op.JobRunItem, unread error) (Run, error) {
+	if unread != nil && s.ID == 0 {
+		return Run{}, unread
+	}
 	r := Run{
 		ID: s.RunID, Position: outbox.Position(s.ID), Job: s.JobName, ScheduledAt: s.ScheduledTime.UTC(), Triggered: s.Triggered, Missed: s.Missed,
 		Status: statusOf(s.Status), CreatedAt: s.CreatedAt.UTC(), StartedAt: worker.Value(s.StartTime).UTC(), EndedAt: worker.Value(s.EndTime).UTC(),
 		Attempts: s.RetryCount, LastError: worker.Value(s.LastError),
 	}
-	fault := engine.Unreadable(unread, engine.CleanText("job", &r.Job), engine.CleanTime("scheduled time", &r.ScheduledAt), engine.CleanTime("time of creation", &r.CreatedAt),
+	r.Unreadable = engine.UnreadableText(unread, engine.CleanText("job", &r.Job), engine.CleanTime("scheduled time", &r.ScheduledAt), engine.CleanTime("time of creation", &r.CreatedAt),
 		engine.CleanTime("start", &r.StartedAt), engine.CleanTime("end", &r.EndedAt))
-	if fault != nil {
-		r.Unreadable = fault.Error()
-	}
-	return r
+	return r, nil
 }

@@ -91,17 +91,8 @@ func (o *Outbox) read(ctx context.Context, find engine.Answering[op.OutboxFound]
 	return found, nil
 }
 
-func (o *Outbox) infos(ctx context.Context, read engine.Answering[op.OutboxItem]) (all []Info, err error) {
-	c := engine.Each(read, func(row *op.OutboxItem, unread error) error {
-		i, err := infoOf(row, unread)
-		if err == nil {
-			all = append(all, i)
-		}
-		return err
-	})
-	c.Reset = func() { all = nil }
-	err = o.db.Read(ctx, c)
-	return all, err
+func (o *Outbox) infos(ctx context.Context, read engine.Answering[op.OutboxItem]) ([]Info, error) {
+	return engine.QueryAs(ctx, o.db, read, infoOf)
 }
 
 // infoOf is what is known of a message as it is stored; unread is why not all of it can
@@ -126,15 +117,10 @@ func infoOf(row *op.OutboxItem, unread error) (Info, error) {
 // Attempts returns the failed attempts of a message that are kept, oldest first: the last
 // Options.KeptAttempts ones. There are none of a message that succeeded at once, and of one that
 // does not exist.
-func (o operator) Attempts(ctx context.Context, id Position) (all []acts.Attempt, err error) {
-	c := engine.Each(op.OutboxAttempts{ID: int64(id)}, func(row *op.OutboxAttempt, unread error) error {
-		a := acts.Attempt{Number: row.Attempt, EndedAt: row.EndedAt.UTC(), Worker: worker.Value(row.Worker), Error: worker.Value(row.Error)}
-		all = append(all, a)
-		return unread
+func (o operator) Attempts(ctx context.Context, id Position) ([]acts.Attempt, error) {
+	return engine.QueryAs(ctx, o.db, op.OutboxAttempts{ID: int64(id)}, func(row *op.OutboxAttempt, unread error) (acts.Attempt, error) {
+		return acts.Attempt{Number: row.Attempt, EndedAt: row.EndedAt.UTC(), Worker: worker.Value(row.Worker), Error: worker.Value(row.Error)}, unread
 	})
-	c.Reset = func() { all = nil }
-	err = o.db.Read(ctx, c)
-	return all, err
 }
 
 // Counts are sums over an outbox. They are computed from runs, so they are cheap unless there are

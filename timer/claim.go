@@ -23,7 +23,7 @@ func (t *Timers) WorkQueue() *outbox.WorkQueue[Info, ID] {
 func (t *Timers) claim(ctx context.Context, owner [16]byte, lease time.Duration, n int) ([]*Info, error) {
 	for {
 		var found []Info
-		claim := infoCall(&found, op.TimerClaim{Owner: owner, Lease: lease, Most: n})
+		claim := engine.ListAs(op.TimerClaim{Owner: owner, Lease: lease, Most: n}, &found, info)
 		reap := engine.Ask(op.TimerReap{})
 		if err := t.db.Do(ctx, reap, claim); err != nil {
 			return nil, err

@@ -135,27 +135,16 @@ func page(status Status, topic string, after *Info, most int) engine.Answering[o
 	return op.TimerListOver{TimerPage: p, Status: slices.Index(op.TimerStatuses(), string(status))}
 }
 
-func (t *Timers) infos(ctx context.Context, ask engine.Answering[op.Timer]) (found []Info, err error) {
-	err = t.db.Read(ctx, infoCall(&found, ask))
-	return found, err
-}
-
-// infoCall collects the timers that an operation answers with.
-func infoCall(found *[]Info, ask engine.Answering[op.Timer]) *engine.Call {
-	c := engine.Each(ask, func(row *op.Timer, unread error) error {
-		if unread != nil && row.ID == 0 {
-			return unread
-		}
-		*found = append(*found, info(row, unread))
-		return nil
-	})
-	c.Reset = func() { *found = nil }
-	return c
+func (t *Timers) infos(ctx context.Context, ask engine.Answering[op.Timer]) ([]Info, error) {
+	return engine.QueryAs(ctx, t.db, ask, info)
 }
 
 // info is what is known of a timer as it is stored; unread is why not all of it can be
-// read.
-func info(t *op.Timer, unread error) Info {
+// read. It is an error if nothing can.
+func info(t *op.Timer, unread error) (Info, error) {
+	if unread != nil && t.ID == 0 {
+		return Info{}, unread
+	}
 	i := Info{
 		Timer: Timer{
 			ID: t.TimerID, Key: worker.Value(t.Key), Due: t.DueTime.UTC(), Topic: t.Topic, Payload: t.Payload, CorrelationID: worker.Value(t.CorrelationID),
@@ -164,12 +153,9 @@ func info(t *op.Timer, unread error) Info {
 		Position: outbox.Position(t.ID), Status: Status(op.TimerStatuses().Word(int64(t.Status))), NextAttemptAt: t.At.UTC(), RetryCount: t.RetryCount, LastError: worker.Value(t.LastError),
 		Owner: worker.Value(t.Owner), LockedUntil: worker.Value(t.LockedUntil).UTC(), CreatedAt: t.CreatedAt.UTC(), EndedAt: worker.Value(t.ProcessedAt).UTC(),
 	}
-	fault := engine.Unreadable(unread, engine.CleanText("topic", &i.Topic), engine.CleanText("correlation id", &i.CorrelationID), engine.CleanText("key", &i.Key),
+	i.Unreadable = engine.UnreadableText(unread, engine.CleanText("topic", &i.Topic), engine.CleanText("correlation id", &i.CorrelationID), engine.CleanText("key", &i.Key),
 		engine.CleanTime("due time", &i.Due), engine.CleanTime("next attempt", &i.NextAttemptAt), engine.CleanTime("time of creation", &i.CreatedAt),
 		engine.CleanTime("end of the lease", &i.LockedUntil), engine.CleanTime("end", &i.EndedAt))
-	if fault != nil {
-		i.Unreadable = fault.Error()
-	}
 	if t.Headers != nil && json.Unmarshal([]byte(*t.Headers), &i.Headers) != nil {
 		i.Headers = map[string]string{"": *t.Headers} // another program's
 	}
@@ -177,5 +163,5 @@ func info(t *op.Timer, unread error) Info {
 	if rest, at, err := expiry.Take(i.Headers); err == nil {
 		i.Headers, i.Expires = rest, at
 	}
-	return i
+	return i, nil
 }

@@ -113,6 +113,20 @@ func List[T any](op Answering[T], all *[]T) *Call {
 	return c
 }
 
+// ListAs returns a call that appends to all what of makes of each row, or fails with its error. unread
+// is why some columns could not be read.
+func ListAs[T, I any](op Answering[T], all *[]I, of func(row *T, unread error) (I, error)) *Call {
+	c := Each(op, func(row *T, unread error) error {
+		item, err := of(row, unread)
+		if err == nil {
+			*all = append(*all, item)
+		}
+		return err
+	})
+	c.Reset = func() { *all = nil }
+	return c
+}
+
 // One returns a call whose result has at most one row, which is stored in row; N is how many
 // there were.
 func One[T any](op Answering[T], row *T) *Call {
@@ -129,6 +143,12 @@ func One[T any](op Answering[T], row *T) *Call {
 // Query reads the rows of an operation that changes nothing.
 func Query[T any](ctx context.Context, db DB, op Answering[T]) (all []T, err error) {
 	err = db.Read(ctx, List(op, &all))
+	return all, err
+}
+
+// QueryAs is Query for rows that are to be converted; see [ListAs].
+func QueryAs[T, I any](ctx context.Context, db DB, op Answering[T], of func(row *T, unread error) (I, error)) (all []I, err error) {
+	err = db.Read(ctx, ListAs(op, &all, of))
 	return all, err
 }
 

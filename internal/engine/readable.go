@@ -46,6 +46,14 @@ func Unreadable(faults ...error) error {
 	return nil
 }
 
+// UnreadableText is the text of Unreadable, "" if there are no errors.
+func UnreadableText(faults ...error) string {
+	if err := Unreadable(faults...); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
 type unreadableError struct{ err error }
 
 func (e *unreadableError) Error() string {

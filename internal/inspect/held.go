@@ -13,12 +13,9 @@ import (
 // limits.InboxStuck, those first that were not heard of for longest: at most so many, and whether
 // there are more. One that cannot be read is among them, with what could be read.
 func Stuck(ctx context.Context, db engine.DB, most int) (all []op.InboxMessage, more bool, err error) {
-	call := engine.Each(op.InboxStuck{Age: limits.InboxStuck, Most: most + 1}, func(m *op.InboxMessage, _ error) error {
-		all = append(all, *m)
-		return nil
+	all, err = engine.QueryAs(ctx, db, op.InboxStuck{Age: limits.InboxStuck, Most: most + 1}, func(m *op.InboxMessage, _ error) (op.InboxMessage, error) {
+		return *m, nil
 	})
-	call.Reset = func() { all = nil }
-	err = db.Read(ctx, call)
 	return all[:min(len(all), most)], len(all) > most, err
 }
 

@@ -270,20 +270,14 @@ func List(ctx context.Context, db engine.DB) ([]Info, error) {
 // trip, and a function that returns it once the call was answered.
 func Listing() (*engine.Call, func() []Info) {
 	var all []Info
-	c := engine.Each(op.WorkerList{Most: maxList}, func(w *op.Worker, unread error) error {
-		if unread != nil {
-			return unread
-		}
-		i, err := info(w)
-		all = append(all, i)
-		return err
-	})
-	c.Reset = func() { all = nil }
-	return c, func() []Info { return all }
+	return engine.ListAs(op.WorkerList{Most: maxList}, &all, info), func() []Info { return all }
 }
 
 // info converts a stored process.
-func info(w *op.Worker) (Info, error) {
+func info(w *op.Worker, unread error) (Info, error) {
+	if unread != nil {
+		return Info{}, unread
+	}
 	i := Info{
 		ID: w.ID, Name: w.Name, Host: w.Host, PID: w.PID, Version: w.Version, Started: w.StartedAt.UTC(), Heartbeat: w.HeartbeatAt.UTC(),
 		Concurrency: w.Concurrency, InFlight: w.InFlight, ClockAhead: time.Duration(w.ClockAhead) * time.Microsecond, Waiting: w.Waiting, Connections: w.Connections, Shared: w.Shared, Alive: w.Alive,
