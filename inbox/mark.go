@@ -24,7 +24,7 @@ const (
 // two concurrent deliveries both get false, so prefer Once. Errors: ErrHashMismatch, and ErrDead
 // for a dead message.
 func (i *Inbox) AlreadyProcessed(ctx context.Context, k Key) (bool, error) {
-	return i.see(ctx, nil, k)
+	return i.AlreadyProcessedTx(ctx, engine.OwnTx{}, k)
 }
 
 // AlreadyProcessedTx is AlreadyProcessed in the caller's transaction, which holds
@@ -33,21 +33,14 @@ func (i *Inbox) AlreadyProcessed(ctx context.Context, k Key) (bool, error) {
 // pawl.ErrSerialization if somebody else changed the message since the transaction's
 // first statement.
 func (i *Inbox) AlreadyProcessedTx(ctx context.Context, tx any, k Key) (bool, error) {
-	own, err := engine.TxOf(i.db, tx)
+	own, err := engine.TxFor(ctx, i.db, tx, "AlreadyProcessedTx")
 	if err != nil {
-		return false, err
-	}
-	return i.see(ctx, own, k)
-}
-
-func (i *Inbox) see(ctx context.Context, tx outbox.Tx, k Key) (bool, error) {
-	if err := engine.CheckOutside(ctx, i.db, tx, "AlreadyProcessedTx"); err != nil {
 		return false, err
 	}
 	if err := k.validate(); err != nil {
 		return false, err
 	}
-	verdict, err := engine.Exec(ctx, i.db, tx, op.InboxSee{InboxKey: k.op(), Hash: k.hash()})
+	verdict, err := engine.Exec(ctx, i.db, own, op.InboxSee{InboxKey: k.op(), Hash: k.hash()})
 	if err != nil || verdict == verdictInProgress { // that only means that it is not done
 		return false, err
 	}
@@ -62,10 +55,7 @@ func (i *Inbox) MarkProcessing(ctx context.Context, k Key) (bool, error) {
 
 // MarkProcessed marks a message as done. See MarkProcessing for the result.
 func (i *Inbox) MarkProcessed(ctx context.Context, k Key) (bool, error) {
-	if err := engine.CheckOutside(ctx, i.db, nil, "MarkProcessedTx"); err != nil {
-		return false, err
-	}
-	return i.mark(ctx, nil, k, Done)
+	return i.MarkProcessedTx(ctx, engine.OwnTx{}, k)
 }
 
 // MarkProcessedTx is MarkProcessed in the caller's transaction.
@@ -73,7 +63,7 @@ func (i *Inbox) MarkProcessed(ctx context.Context, k Key) (bool, error) {
 // pawl.ErrSerialization if somebody else changed the message since the transaction's
 // first statement.
 func (i *Inbox) MarkProcessedTx(ctx context.Context, tx any, k Key) (bool, error) {
-	own, err := engine.TxOf(i.db, tx)
+	own, err := engine.TxFor(ctx, i.db, tx, "MarkProcessedTx")
 	if err != nil {
 		return false, err
 	}

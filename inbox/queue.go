@@ -48,7 +48,7 @@ func messageID(k *Key) outbox.MessageID {
 // already. Once it returns, the delivery can be confirmed to its sender. Errors:
 // ErrHashMismatch; pawl.ErrCommitUnknown, after which enqueuing it again is safe.
 func (i *Inbox) Enqueue(ctx context.Context, m Message) (added bool, err error) {
-	return i.enqueue(ctx, nil, m)
+	return i.EnqueueTx(ctx, engine.OwnTx{}, m)
 }
 
 // EnqueueTx is Enqueue in the caller's transaction.
@@ -56,15 +56,8 @@ func (i *Inbox) Enqueue(ctx context.Context, m Message) (added bool, err error) 
 // pawl.ErrSerialization if somebody else changed the message since the transaction's
 // first statement.
 func (i *Inbox) EnqueueTx(ctx context.Context, tx any, m Message) (added bool, err error) {
-	own, err := engine.TxOf(i.db, tx)
+	own, err := engine.TxFor(ctx, i.db, tx, "EnqueueTx")
 	if err != nil {
-		return false, err
-	}
-	return i.enqueue(ctx, own, m)
-}
-
-func (i *Inbox) enqueue(ctx context.Context, tx outbox.Tx, m Message) (added bool, err error) {
-	if err := engine.CheckOutside(ctx, i.db, tx, "EnqueueTx"); err != nil {
 		return false, err
 	}
 	if err := m.validate(); err != nil {
@@ -76,17 +69,17 @@ func (i *Inbox) enqueue(ctx context.Context, tx outbox.Tx, m Message) (added boo
 	var b queue.Batch[outbox.MessageID]
 	see := engine.Ask(op.InboxSee{InboxKey: m.op(), Hash: m.hash()})
 	var calls []*engine.Call
-	err = engine.Repeat(ctx, tx, func() (err error) {
-		if b, err = i.messages.Prepare(ctx, tx, []outbox.Message{m.wrap(i.opts.Queue)}); err != nil {
+	err = engine.Repeat(ctx, own, func() (err error) {
+		if b, err = i.messages.Prepare(ctx, own, []outbox.Message{m.wrap(i.opts.Queue)}); err != nil {
 			return err
 		}
 		calls = append([]*engine.Call{see}, b.Calls()...)
-		return engine.Run(ctx, i.db, tx, calls...)
+		return engine.Run(ctx, i.db, own, calls...)
 	})
 	if err != nil {
 		return false, err
 	}
-	b.Ran(ctx, tx)
+	b.Ran(ctx, own)
 	if see.N == verdictMismatch {
 		return false, errorOf(&m.Key, see.N)
 	}

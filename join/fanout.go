@@ -29,27 +29,21 @@ type Fan struct {
 // Without messages nothing is left to wait for: the wait's OnComplete is sent at
 // once, and there is no join.
 func (j *Joins) FanOut(ctx context.Context, s Spec, messages []outbox.Message, w Wait) (Fan, error) {
-	return j.fanOut(ctx, nil, s, messages, w)
+	return j.FanOutTx(ctx, engine.OwnTx{}, s, messages, w)
 }
 
 // FanOutTx is FanOut in the caller's transaction, at any isolation level.
 func (j *Joins) FanOutTx(ctx context.Context, tx any, s Spec, messages []outbox.Message, w Wait) (Fan, error) {
-	own, err := engine.TxOf(j.db, tx)
+	own, err := engine.TxFor(ctx, j.db, tx, "FanOutTx")
 	if err != nil {
 		return Fan{}, err
 	}
-	return j.fanOut(ctx, own, s, messages, w)
-}
-
-func (j *Joins) fanOut(ctx context.Context, tx outbox.Tx, s Spec, messages []outbox.Message, w Wait) (fan Fan, err error) {
-	if err := engine.CheckOutside(ctx, j.db, tx, "FanOutTx"); err != nil {
+	if w, err = w.filled(ctx, own); err != nil {
 		return Fan{}, err
 	}
-	if w, err = w.filled(ctx, tx); err != nil {
-		return Fan{}, err
-	}
-	err = engine.Repeat(ctx, tx, func() error {
-		fan, err = j.fanOutOnce(ctx, tx, s, messages, w)
+	var fan Fan
+	err = engine.Repeat(ctx, own, func() error {
+		fan, err = j.fanOutOnce(ctx, own, s, messages, w)
 		return err
 	})
 	return fan, err

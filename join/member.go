@@ -13,7 +13,7 @@ import (
 // done or failed already counts at once. Attaching twice changes nothing. Errors: ErrNotFound,
 // outbox.ErrNotFound, pawl.ErrInvalid for a wait of the join itself.
 func (j *Joins) Attach(ctx context.Context, id ID, messages ...outbox.MessageID) error {
-	return j.attach(ctx, nil, id, messages)
+	return j.AttachTx(ctx, engine.OwnTx{}, id, messages...)
 }
 
 // AttachTx is Attach in the caller's transaction. Until that ends it keeps
@@ -21,22 +21,15 @@ func (j *Joins) Attach(ctx context.Context, id ID, messages ...outbox.MessageID)
 // The transaction has to be read committed: on PostgreSQL any other fails
 // with pawl.ErrIsolation.
 func (j *Joins) AttachTx(ctx context.Context, tx any, id ID, messages ...outbox.MessageID) error {
-	own, err := engine.TxOf(j.db, tx)
+	own, err := engine.TxFor(ctx, j.db, tx, "AttachTx")
 	if err != nil {
-		return err
-	}
-	return j.attach(ctx, own, id, messages)
-}
-
-func (j *Joins) attach(ctx context.Context, tx outbox.Tx, id ID, messages []outbox.MessageID) error {
-	if err := engine.CheckOutside(ctx, j.db, tx, "AttachTx"); err != nil {
 		return err
 	}
 	if len(messages) == 0 {
 		return nil
 	}
 	c := attachCall(id, messages)
-	if err := engine.Run(ctx, j.db, tx, c); err != nil {
+	if err := engine.Run(ctx, j.db, own, c); err != nil {
 		return err
 	}
 	return attached(c, id, messages)
@@ -64,42 +57,35 @@ func attached(c *engine.Call, id ID, messages []outbox.MessageID) error {
 // reports are for steps that end in another way. The first of the two counts; it returns whether
 // this call did. Errors: ErrNotFound, ErrNotMember.
 func (j *Joins) ReportCompleted(ctx context.Context, id ID, message outbox.MessageID) (bool, error) {
-	return j.report(ctx, nil, id, message, Completed)
+	return j.report(ctx, engine.OwnTx{}, id, message, Completed)
 }
 
 // ReportCompletedTx is ReportCompleted in the caller's transaction.
 // The transaction has to be read committed: on PostgreSQL any other fails
 // with pawl.ErrIsolation.
 func (j *Joins) ReportCompletedTx(ctx context.Context, tx any, id ID, message outbox.MessageID) (bool, error) {
-	own, err := engine.TxOf(j.db, tx)
-	if err != nil {
-		return false, err
-	}
-	return j.report(ctx, own, id, message, Completed)
+	return j.report(ctx, tx, id, message, Completed)
 }
 
 // ReportFailed counts a member as failed by hand; see ReportCompleted.
 func (j *Joins) ReportFailed(ctx context.Context, id ID, message outbox.MessageID) (bool, error) {
-	return j.report(ctx, nil, id, message, Failed)
+	return j.report(ctx, engine.OwnTx{}, id, message, Failed)
 }
 
 // ReportFailedTx is ReportFailed in the caller's transaction.
 // The transaction has to be read committed: on PostgreSQL any other fails
 // with pawl.ErrIsolation.
 func (j *Joins) ReportFailedTx(ctx context.Context, tx any, id ID, message outbox.MessageID) (bool, error) {
-	own, err := engine.TxOf(j.db, tx)
-	if err != nil {
-		return false, err
-	}
-	return j.report(ctx, own, id, message, Failed)
+	return j.report(ctx, tx, id, message, Failed)
 }
 
-func (j *Joins) report(ctx context.Context, tx outbox.Tx, id ID, message outbox.MessageID, s Status) (bool, error) {
+func (j *Joins) report(ctx context.Context, given any, id ID, message outbox.MessageID, s Status) (bool, error) {
 	right := "ReportCompletedTx"
 	if s == Failed {
 		right = "ReportFailedTx"
 	}
-	if err := engine.CheckOutside(ctx, j.db, tx, right); err != nil {
+	tx, err := engine.TxFor(ctx, j.db, given, right)
+	if err != nil {
 		return false, err
 	}
 	n, err := engine.Exec(ctx, j.db, tx, op.JoinReport{JoinID: id, MessageID: message, Status: s.number()})

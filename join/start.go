@@ -55,27 +55,22 @@ func (s *Spec) validate() error {
 
 // Start creates a join. With pawl.ErrCommitUnknown the id is valid too:
 // starting again with it as Spec.ID adds nothing.
-func (j *Joins) Start(ctx context.Context, s Spec) (ID, error) { return j.start(ctx, nil, s) }
+func (j *Joins) Start(ctx context.Context, s Spec) (ID, error) {
+	return j.StartTx(ctx, engine.OwnTx{}, s)
+}
 
 // StartTx is Start in the caller's transaction, at any isolation level.
 func (j *Joins) StartTx(ctx context.Context, tx any, s Spec) (ID, error) {
-	own, err := engine.TxOf(j.db, tx)
+	own, err := engine.TxFor(ctx, j.db, tx, "StartTx")
 	if err != nil {
 		return ID{}, err
 	}
-	return j.start(ctx, own, s)
-}
-
-func (j *Joins) start(ctx context.Context, tx outbox.Tx, s Spec) (ID, error) {
-	if err := engine.CheckOutside(ctx, j.db, tx, "StartTx"); err != nil {
-		return ID{}, err
-	}
-	err := engine.Repeat(ctx, tx, func() error {
-		w, err := j.prepareStart(ctx, tx, &s)
+	err = engine.Repeat(ctx, own, func() error {
+		w, err := j.prepareStart(ctx, own, &s)
 		if err != nil {
 			return err
 		}
-		return w.write(ctx, tx)
+		return w.write(ctx, own)
 	})
 	if errors.Is(err, engine.ErrCommitUnknown) {
 		return s.ID, err
@@ -156,25 +151,18 @@ func storedDeadline(deadline time.Time) *time.Time {
 // returns whether this call ended it. It is recorded in the audit trail, see admin.WithActor.
 // Error: ErrNotFound.
 func (j *Joins) Cancel(ctx context.Context, id ID) (bool, error) {
-	return j.cancel(ctx, nil, id)
+	return j.CancelTx(ctx, engine.OwnTx{}, id)
 }
 
 // CancelTx is Cancel in the caller's transaction.
 // The transaction has to be read committed: on PostgreSQL any other fails
 // with pawl.ErrIsolation.
 func (j *Joins) CancelTx(ctx context.Context, tx any, id ID) (bool, error) {
-	own, err := engine.TxOf(j.db, tx)
+	own, err := engine.TxFor(ctx, j.db, tx, "CancelTx")
 	if err != nil {
 		return false, err
 	}
-	return j.cancel(ctx, own, id)
-}
-
-func (j *Joins) cancel(ctx context.Context, tx outbox.Tx, id ID) (bool, error) {
-	if err := engine.CheckOutside(ctx, j.db, tx, "CancelTx"); err != nil {
-		return false, err
-	}
-	ended, err := j.end(ctx, tx, id, op.JoinCancel{JoinID: id, Note: audit.New(ctx, "join "+id.String()).Op()})
+	ended, err := j.end(ctx, own, id, op.JoinCancel{JoinID: id, Note: audit.New(ctx, "join "+id.String()).Op()})
 	if ended {
 		j.log.InfoContext(ctx, "join cancelled", "join_id", id.String())
 	}

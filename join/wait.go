@@ -50,31 +50,24 @@ func (w Wait) filled(ctx context.Context, tx outbox.Tx) (_ Wait, err error) {
 // in addition to other waits. It returns the wait's message id; the id of the message that it
 // sends derives from that. Error: ErrNotFound.
 func (j *Joins) Wait(ctx context.Context, id ID, w Wait) (outbox.MessageID, error) {
-	if err := engine.CheckOutside(ctx, j.db, nil, "WaitTx"); err != nil {
-		return outbox.MessageID{}, err
-	}
-	return j.wait(ctx, nil, id, w)
+	return j.WaitTx(ctx, engine.OwnTx{}, id, w)
 }
 
 // WaitTx is Wait in the caller's transaction, which may have started the join, at any isolation
 // level.
 func (j *Joins) WaitTx(ctx context.Context, tx any, id ID, w Wait) (outbox.MessageID, error) {
-	own, err := engine.TxOf(j.db, tx)
+	own, err := engine.TxFor(ctx, j.db, tx, "WaitTx")
 	if err != nil {
 		return outbox.MessageID{}, err
 	}
-	return j.wait(ctx, own, id, w)
-}
-
-func (j *Joins) wait(ctx context.Context, tx outbox.Tx, id ID, w Wait) (outbox.MessageID, error) {
-	known, err := engine.Exec(ctx, j.db, tx, op.JoinKnown{JoinID: id})
+	known, err := engine.Exec(ctx, j.db, own, op.JoinKnown{JoinID: id})
 	if err != nil {
 		return outbox.MessageID{}, err
 	}
 	if known == 0 {
 		return outbox.MessageID{}, notFound(id)
 	}
-	if w, err = w.filled(ctx, tx); err != nil {
+	if w, err = w.filled(ctx, own); err != nil {
 		return outbox.MessageID{}, err
 	}
 	m, err := j.waitMessage(id, w)
@@ -82,13 +75,13 @@ func (j *Joins) wait(ctx context.Context, tx outbox.Tx, id ID, w Wait) (outbox.M
 		return outbox.MessageID{}, err
 	}
 	var mid outbox.MessageID
-	err = engine.Repeat(ctx, tx, func() error {
+	err = engine.Repeat(ctx, own, func() error {
 		wr := &writes{j: j}
-		if err := j.addWait(ctx, tx, wr, id, m); err != nil {
+		if err := j.addWait(ctx, own, wr, id, m); err != nil {
 			return err
 		}
 		mid = wr.batches[0].IDs()[0]
-		return wr.write(ctx, tx)
+		return wr.write(ctx, own)
 	})
 	if errors.Is(err, engine.ErrReference) {
 		return outbox.MessageID{}, notFound(id) // it was deleted since it was read

@@ -19,7 +19,7 @@ import (
 // pawl.ErrCommitUnknown the id is valid too: scheduling again with it as
 // Timer.ID adds nothing twice.
 func (t *Timers) Schedule(ctx context.Context, tm Timer) (ID, error) {
-	return first(t.schedule(ctx, nil, []Timer{tm}))
+	return first(t.ScheduleBatchTx(ctx, engine.OwnTx{}, []Timer{tm}))
 }
 
 // ScheduleTx stores a timer in the caller's transaction. Any isolation level will do;
@@ -39,22 +39,15 @@ func first(ids []ID, err error) (ID, error) {
 // ScheduleBatch stores timers in one transaction of their own: all or none. The
 // ids are in the order of the timers. A key or an id that is given twice is refused.
 func (t *Timers) ScheduleBatch(ctx context.Context, timers []Timer) ([]ID, error) {
-	return t.schedule(ctx, nil, timers)
+	return t.ScheduleBatchTx(ctx, engine.OwnTx{}, timers)
 }
 
 // ScheduleBatchTx stores timers in the caller's transaction. For isolation levels see
 // ScheduleTx; under serializable several timers with keys also conflict with others that are
 // scheduled at the same time and whose keys are near.
 func (t *Timers) ScheduleBatchTx(ctx context.Context, tx any, timers []Timer) ([]ID, error) {
-	own, err := engine.TxOf(t.db, tx)
+	own, err := engine.TxFor(ctx, t.db, tx, "ScheduleTx")
 	if err != nil {
-		return nil, err
-	}
-	return t.schedule(ctx, own, timers)
-}
-
-func (t *Timers) schedule(ctx context.Context, tx outbox.Tx, timers []Timer) ([]ID, error) {
-	if err := engine.CheckOutside(ctx, t.db, tx, "ScheduleTx"); err != nil {
 		return nil, err
 	}
 	msgs := make([]outbox.Message, len(timers))
@@ -68,11 +61,11 @@ func (t *Timers) schedule(ctx context.Context, tx outbox.Tx, timers []Timer) ([]
 		return nil, err
 	}
 	var b queue.Batch[outbox.MessageID]
-	err := engine.Repeat(ctx, tx, func() (err error) {
-		if b, err = t.outbox.Prepare(ctx, tx, msgs); err != nil || len(msgs) == 0 {
+	err = engine.Repeat(ctx, own, func() (err error) {
+		if b, err = t.outbox.Prepare(ctx, own, msgs); err != nil || len(msgs) == 0 {
 			return err
 		}
-		return engine.Run(ctx, t.db, tx, b.CallsTo(func(messages []op.NewMessage, index []int) engine.Operation {
+		return engine.Run(ctx, t.db, own, b.CallsTo(func(messages []op.NewMessage, index []int) engine.Operation {
 			return op.TimerSchedule{Timers: newTimers(timers, messages, index)}
 		})...)
 	})
@@ -82,7 +75,7 @@ func (t *Timers) schedule(ctx context.Context, tx outbox.Tx, timers []Timer) ([]
 	if err != nil || len(msgs) == 0 {
 		return nil, err
 	}
-	b.Ran(ctx, tx)
+	b.Ran(ctx, own)
 	t.db.Notify(worker.ScheduleQueue)
 	t.logScheduled(ctx, timers, b.IDs())
 	return b.IDs(), nil
@@ -120,7 +113,7 @@ func checkDue(due time.Time) error {
 // being fired, was cancelled before, or does not exist. It is recorded in the audit trail, see
 // admin.WithActor.
 func (t *Timers) Cancel(ctx context.Context, id ID) (bool, error) {
-	return t.cancel(ctx, nil, id)
+	return t.CancelTx(ctx, engine.OwnTx{}, id)
 }
 
 // CancelTx is Cancel in the caller's transaction. True then holds if that commits;
@@ -128,18 +121,11 @@ func (t *Timers) Cancel(ctx context.Context, id ID) (bool, error) {
 // read and serializable a timer that was scheduled since the transaction's first
 // statement is not found, and one that changed fails with pawl.ErrSerialization.
 func (t *Timers) CancelTx(ctx context.Context, tx any, id ID) (bool, error) {
-	own, err := engine.TxOf(t.db, tx)
+	own, err := engine.TxFor(ctx, t.db, tx, "CancelTx")
 	if err != nil {
 		return false, err
 	}
-	return t.cancel(ctx, own, id)
-}
-
-func (t *Timers) cancel(ctx context.Context, tx outbox.Tx, id ID) (bool, error) {
-	if err := engine.CheckOutside(ctx, t.db, tx, "CancelTx"); err != nil {
-		return false, err
-	}
-	changed, err := t.change(ctx, tx, op.TimerCancel{TimerRef: ref(id), Note: audit.New(ctx, "timer "+id.String()).Op()})
+	changed, err := t.change(ctx, own, op.TimerCancel{TimerRef: ref(id), Note: audit.New(ctx, "timer "+id.String()).Op()})
 	if changed {
 		t.log.InfoContext(ctx, "timer cancelled", "timer_id", id.String())
 	}
@@ -148,28 +134,21 @@ func (t *Timers) cancel(ctx context.Context, tx outbox.Tx, id ID) (bool, error) 
 
 // CancelKey is Cancel for the timer with a key.
 func (t *Timers) CancelKey(ctx context.Context, key string) (bool, error) {
-	return t.cancelKey(ctx, nil, key)
+	return t.CancelKeyTx(ctx, engine.OwnTx{}, key)
 }
 
 // CancelKeyTx is CancelKey in the caller's transaction. For isolation levels see CancelTx.
 // Under serializable, a transaction that cancels by key and then schedules conflicts with
 // others that do so at the same time: schedule first.
 func (t *Timers) CancelKeyTx(ctx context.Context, tx any, key string) (bool, error) {
-	own, err := engine.TxOf(t.db, tx)
+	own, err := engine.TxFor(ctx, t.db, tx, "CancelKeyTx")
 	if err != nil {
-		return false, err
-	}
-	return t.cancelKey(ctx, own, key)
-}
-
-func (t *Timers) cancelKey(ctx context.Context, tx outbox.Tx, key string) (bool, error) {
-	if err := engine.CheckOutside(ctx, t.db, tx, "CancelKeyTx"); err != nil {
 		return false, err
 	}
 	if err := engine.CheckText("key", key, limits.TimerKey, true); err != nil {
 		return false, err
 	}
-	changed, err := t.change(ctx, tx, op.TimerCancelKey{Key: key, Note: audit.New(ctx, "timer key "+strconv.Quote(key)).Op()})
+	changed, err := t.change(ctx, own, op.TimerCancelKey{Key: key, Note: audit.New(ctx, "timer key "+strconv.Quote(key)).Op()})
 	if changed {
 		t.log.InfoContext(ctx, "timer with a key cancelled", "timer", key)
 	}
@@ -179,26 +158,19 @@ func (t *Timers) cancelKey(ctx context.Context, tx outbox.Tx, key string) (bool,
 // Reschedule changes the due time of a timer. False means, as with Cancel, that it is too late
 // for that. It is recorded as Cancel is.
 func (t *Timers) Reschedule(ctx context.Context, id ID, due time.Time) (bool, error) {
-	return t.reschedule(ctx, nil, id, due)
+	return t.RescheduleTx(ctx, engine.OwnTx{}, id, due)
 }
 
 // RescheduleTx is Reschedule in the caller's transaction. For isolation levels see CancelTx.
 func (t *Timers) RescheduleTx(ctx context.Context, tx any, id ID, due time.Time) (bool, error) {
-	own, err := engine.TxOf(t.db, tx)
+	own, err := engine.TxFor(ctx, t.db, tx, "RescheduleTx")
 	if err != nil {
-		return false, err
-	}
-	return t.reschedule(ctx, own, id, due)
-}
-
-func (t *Timers) reschedule(ctx context.Context, tx outbox.Tx, id ID, due time.Time) (bool, error) {
-	if err := engine.CheckOutside(ctx, t.db, tx, "RescheduleTx"); err != nil {
 		return false, err
 	}
 	if err := checkDue(due); err != nil {
 		return false, err
 	}
-	changed, err := t.change(ctx, tx, op.TimerReschedule{TimerRef: ref(id), Due: engine.Due(&due), Note: audit.New(ctx, "timer "+id.String()).Op()})
+	changed, err := t.change(ctx, own, op.TimerReschedule{TimerRef: ref(id), Due: engine.Due(&due), Note: audit.New(ctx, "timer "+id.String()).Op()})
 	if changed {
 		t.db.Notify(worker.ScheduleQueue)
 		t.log.InfoContext(ctx, "timer rescheduled", "timer_id", id.String(), "due", due)

@@ -49,6 +49,18 @@ func CheckOutside(ctx context.Context, db DB, tx Tx, right string) error {
 	return checkOutside(ctx, db, strings.TrimSuffix(right, "Tx"), right)
 }
 
+// OwnTx stands in place of a caller's transaction for one that the call begins itself.
+type OwnTx struct{}
+
+// TxFor returns the transaction in which a call is to run: the caller's, see [TxOf], or nil for [OwnTx], see
+// [CheckOutside].
+func TxFor(ctx context.Context, db DB, given any, right string) (Tx, error) {
+	if given == (OwnTx{}) {
+		return nil, CheckOutside(ctx, db, nil, right)
+	}
+	return TxOf(db, given)
+}
+
 // CheckLoop is for what would go on trying.
 func CheckLoop(ctx context.Context, db DB, call string) error { return checkOutside(ctx, db, call, "") }
 
