@@ -2,10 +2,6 @@ package op
 
 import "github.com/bravellian/pawl/internal/engine"
 
-func activities() []engine.Operation {
-	return []engine.Operation{ActivityCount{}, ActivityExtent{}, ActivityList{}, ActivityPurge{}, ActivityPut{}, ActivityTrouble{}, ActivityWaiting{}}
-}
-
 // Activity is what one worker, or one session of programs that claim themselves, did with the messages of
 // a topic in a minute, or what all did in an hour. Waits, Takes, Created and Errors are JSON arrays: see package activity.
 type Activity struct {

@@ -6,10 +6,6 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-func audit() []engine.Operation {
-	return []engine.Operation{AuditList{}, AuditNote{}, AuditPurge{}}
-}
-
 // AuditEntry is an entry of the audit trail as it is stored.
 type AuditEntry struct {
 	ID     [16]byte

@@ -6,10 +6,6 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-func backlogs() []engine.Operation {
-	return []engine.Operation{BacklogCounts{}, BacklogMessages{}}
-}
-
 // BacklogMessages counts the messages of the outbox by state, queue and topic. It reads
 // the first runs of each lane, and the first messages of those for their topics: its
 // bounds hold regardless of how much there is. A lane is read for its share of them, and

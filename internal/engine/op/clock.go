@@ -6,8 +6,6 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-func clocks() []engine.Operation { return []engine.Operation{ClockNow{}} }
-
 // ClockNow asks the database what time it is, and so whether it is there. One row.
 type ClockNow struct{ engine.Rows[Clock] }
 

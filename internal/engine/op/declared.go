@@ -6,10 +6,6 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-func declarations() []engine.Operation {
-	return []engine.Operation{DeclaredAdd{}, DeclaredForget{}, DeclaredList{}}
-}
-
 // Declared is a version of a program that declared jobs or limits.
 type Declared struct {
 	Version string

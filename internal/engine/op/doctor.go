@@ -6,12 +6,6 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-func doctor() []engine.Operation {
-	return []engine.Operation{
-		DoctorAdopt{}, DoctorClaims{}, DoctorLeases{}, DoctorMessages{}, DoctorNowhere{}, DoctorPlace{}, DoctorQueues{}, DoctorRuns{}, DoctorWrite{},
-	}
-}
-
 // DoctorAdopt registers lanes that have runs and are not registered, and returns how many.
 type DoctorAdopt struct {
 	engine.Number

@@ -2,12 +2,6 @@ package op
 
 import "github.com/bravellian/pawl/internal/engine"
 
-func doctorJoins() []engine.Operation {
-	return []engine.Operation{
-		DoctorJoinHold{}, DoctorJoinLock{}, DoctorJoinMissed{}, DoctorJoinParked{}, DoctorJoinRecount{}, DoctorJoinSettle{}, DoctorJoinWake{}, DoctorJoins{},
-	}
-}
-
 // DoctorJoin has the counters of a join, and the same counted from its members.
 type DoctorJoin struct {
 	JoinID           [16]byte

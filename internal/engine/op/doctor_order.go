@@ -6,10 +6,6 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-func doctorOrder() []engine.Operation {
-	return []engine.Operation{DoctorLineRepair{}, DoctorLines{}, DoctorStrays{}}
-}
-
 // DoctorLines reads messages with ordering keys that are in line, by position.
 type DoctorLines struct {
 	engine.Rows[DoctorLine]

@@ -6,10 +6,6 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-func explain() []engine.Operation {
-	return []engine.Operation{ExplainAhead{}, ExplainPlace{}, ExplainWaits{}}
-}
-
 // ExplainAhead counts what will be claimed before a message that is due. One row.
 type ExplainAhead struct {
 	engine.Rows[ExplainLine]

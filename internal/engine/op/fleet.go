@@ -2,8 +2,6 @@ package op
 
 import "github.com/bravellian/pawl/internal/engine"
 
-func fleet() []engine.Operation { return []engine.Operation{FleetPoll{}} }
-
 // FleetPoll reads when anything in a database needs a worker: messages of queues that are
 // not paused, leases that expire, timers, jobs, bulk acts; whether it is moved; and whether
 // others work on it. One row.

@@ -6,10 +6,6 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-func flows() []engine.Operation {
-	return []engine.Operation{FlowKeep{}, FlowLoad{}, FlowPark{}, FlowPutSignal{}}
-}
-
 // FlowCancel is the name of the signal that cancels a flow.
 const FlowCancel = ""
 

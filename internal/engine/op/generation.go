@@ -2,10 +2,6 @@ package op
 
 import "github.com/bravellian/pawl/internal/engine"
 
-func generations() []engine.Operation {
-	return []engine.Operation{GenerationCheck{}, GenerationRestored{}}
-}
-
 // GenerationCheck makes the engine check whether the database's history changed. The engine
 // keeps the result itself: the caller gets no row.
 type GenerationCheck struct {

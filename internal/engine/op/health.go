@@ -2,10 +2,6 @@ package op
 
 import "github.com/bravellian/pawl/internal/engine"
 
-func health() []engine.Operation {
-	return []engine.Operation{HealthActivity{}, HealthTables{}, HealthWaiting{}}
-}
-
 // HealthActivity checks whether queues are worked on, among the newest hundred runs under
 // lease, and as many that are done: a row is evidence, none proves nothing. A row for each
 // queue with evidence.

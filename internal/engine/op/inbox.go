@@ -6,13 +6,6 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-func inbox() []engine.Operation {
-	return []engine.Operation{
-		InboxDone{}, InboxExtend{}, InboxFail{}, InboxGet{}, InboxList{}, InboxListDead{}, InboxListProcessing{}, InboxListSource{}, InboxMark{},
-		InboxPurge{}, InboxRelease{}, InboxRevive{}, InboxSee{}, InboxStuck{}, InboxTake{}, InboxTakeDone{},
-	}
-}
-
 // InboxKey identifies a message: its source and the sender's id of it.
 type InboxKey struct {
 	Source    string

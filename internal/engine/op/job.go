@@ -6,13 +6,6 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-func jobs() []engine.Operation {
-	return []engine.Operation{
-		JobClaim{}, JobDefer{}, JobDelete{}, JobDisable{}, JobDue{}, JobEnable{}, JobFire{}, JobGet{}, JobList{}, JobNextDue{},
-		JobPurge{}, JobPut{}, JobRun{}, JobRuns{}, JobSettle{}, JobStart{}, JobTrigger{},
-	}
-}
-
 // JobSpec is the definition of a job by a program.
 type JobSpec struct {
 	ID           [16]byte

@@ -6,14 +6,6 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-func joins() []engine.Operation {
-	return []engine.Operation{
-		JoinAttach{}, JoinAttachNew{}, JoinCancel{}, JoinEnd{}, JoinForgive{}, JoinGet{}, JoinKnown{}, JoinList{}, JoinListGroup{}, JoinListStatus{},
-		JoinHold{}, JoinMark{}, JoinMembers{}, JoinOf{}, JoinPark{}, JoinPurge{}, JoinRedrive{}, JoinReport{}, JoinResults{}, JoinStart{}, JoinUncompleted{}, JoinWait{},
-		JoinWaits{},
-	}
-}
-
 // Join is a join as it is stored. Its status is 0 pending, 1 completed, 2 failed or 3
 // cancelled.
 type Join struct {

@@ -6,13 +6,6 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-func leases() []engine.Operation {
-	return []engine.Operation{
-		LeaseAcquire{}, LeaseWake{}, LeaseJoin{}, LeaseForce{}, LeaseGet{}, LeaseGuard{}, LeaseLeave{}, LeaseList{}, LeaseRelease{},
-		LeaseRenew{}, LeasePrune{}, LeaseTurn{},
-	}
-}
-
 // Lease is a lease as it is stored.
 type Lease struct {
 	Name           string

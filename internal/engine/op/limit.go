@@ -6,10 +6,6 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-func limits() []engine.Operation {
-	return []engine.Operation{LimitDeclare{}, LimitFor{}, LimitList{}, LimitPut{}, LimitRemove{}, LimitUse{}}
-}
-
 // Limit bounds the messages of a topic or queue, or of each topic of a pattern.
 type Limit struct {
 	Kind        string // "queue", "topic" or "each"

@@ -2,10 +2,6 @@ package op
 
 import "github.com/bravellian/pawl/internal/engine"
 
-func moves() []engine.Operation {
-	return []engine.Operation{MoveAhead{}, MoveClear{}, MoveCopied{}, MoveForget{}, MovePut{}, MoveReach{}, MoveRead{}, MoveTables{}, MoveTouch{}}
-}
-
 // Phases of a move. The old database has the first three, the new one the others.
 const (
 	Copying = "copying" // it is worked on as before; messages are copied

@@ -6,7 +6,6 @@ package op
 
 import (
 	"embed"
-	"slices"
 
 	"github.com/bravellian/pawl/internal/engine"
 )
@@ -18,10 +17,43 @@ var Statements embed.FS
 
 // All returns all operations, each with zero fields.
 func All() []engine.Operation {
-	return slices.Concat(
-		activities(), audit(), backlogs(), clocks(), declarations(), doctor(), doctorJoins(), doctorOrder(), explain(), fleet(), flows(), generations(), health(), inbox(), jobs(), joins(), leases(), limits(), moves(),
-		outboxes(), settlements(), outboxReads(), outboxAdmin(), outboxBulks(), pauses(), timers(), workers(),
-	)
+	return []engine.Operation{
+		ActivityCount{}, ActivityExtent{}, ActivityList{}, ActivityPurge{}, ActivityPut{}, ActivityTrouble{}, ActivityWaiting{},
+		AuditList{}, AuditNote{}, AuditPurge{},
+		BacklogCounts{}, BacklogMessages{},
+		ClockNow{},
+		DeclaredAdd{}, DeclaredForget{}, DeclaredList{},
+		DoctorAdopt{}, DoctorClaims{}, DoctorLeases{}, DoctorMessages{}, DoctorNowhere{}, DoctorPlace{}, DoctorQueues{}, DoctorRuns{}, DoctorWrite{},
+		DoctorJoinHold{}, DoctorJoinLock{}, DoctorJoinMissed{}, DoctorJoinParked{}, DoctorJoinRecount{}, DoctorJoinSettle{}, DoctorJoinWake{}, DoctorJoins{},
+		DoctorLineRepair{}, DoctorLines{}, DoctorStrays{},
+		ExplainAhead{}, ExplainPlace{}, ExplainWaits{},
+		FleetPoll{},
+		FlowKeep{}, FlowLoad{}, FlowPark{}, FlowPutSignal{},
+		GenerationCheck{}, GenerationRestored{},
+		HealthActivity{}, HealthTables{}, HealthWaiting{},
+		InboxDone{}, InboxExtend{}, InboxFail{}, InboxGet{}, InboxList{}, InboxListDead{}, InboxListProcessing{}, InboxListSource{}, InboxMark{}, InboxPurge{},
+		InboxRelease{}, InboxRevive{}, InboxSee{}, InboxStuck{}, InboxTake{}, InboxTakeDone{},
+		JobClaim{}, JobDefer{}, JobDelete{}, JobDisable{}, JobDue{}, JobEnable{}, JobFire{}, JobGet{}, JobList{}, JobNextDue{}, JobPurge{}, JobPut{}, JobRun{},
+		JobRuns{}, JobSettle{}, JobStart{}, JobTrigger{},
+		JoinAttach{}, JoinAttachNew{}, JoinCancel{}, JoinEnd{}, JoinForgive{}, JoinGet{}, JoinKnown{}, JoinList{}, JoinListGroup{}, JoinListStatus{},
+		JoinHold{}, JoinMark{}, JoinMembers{}, JoinOf{}, JoinPark{}, JoinPurge{}, JoinRedrive{}, JoinReport{}, JoinResults{}, JoinStart{}, JoinUncompleted{},
+		JoinWait{}, JoinWaits{},
+		LeaseAcquire{}, LeaseWake{}, LeaseJoin{}, LeaseForce{}, LeaseGet{}, LeaseGuard{}, LeaseLeave{}, LeaseList{}, LeaseRelease{}, LeaseRenew{},
+		LeasePrune{}, LeaseTurn{},
+		LimitDeclare{}, LimitFor{}, LimitList{}, LimitPut{}, LimitRemove{}, LimitUse{},
+		MoveAhead{}, MoveClear{}, MoveCopied{}, MoveForget{}, MovePut{}, MoveReach{}, MoveRead{}, MoveTables{}, MoveTouch{},
+		OutboxAdopt{}, OutboxClaim{}, OutboxClaimAny{}, OutboxClaimSuspects{}, OutboxEnqueue{}, OutboxEnqueueClaimed{}, OutboxEnqueueOnce{},
+		OutboxEnqueueUnique{}, OutboxLane{}, OutboxLanes{}, OutboxNextDue{}, OutboxPurge{}, OutboxReap{}, OutboxSuspects{},
+		OutboxAbandon{}, OutboxAck{}, OutboxExtend{}, OutboxFail{}, OutboxPark{}, OutboxRelease{},
+		OutboxAcked{}, OutboxAttempts{}, OutboxCounts{}, OutboxFailures{}, OutboxFind{}, OutboxGet{}, OutboxListClaimed{}, OutboxListClaimedFloor{},
+		OutboxListDead{}, OutboxListDeadFloor{}, OutboxListReady{}, OutboxListReadyFloor{}, OutboxListRecent{}, OutboxListRecentFloor{}, OutboxOver{},
+		OutboxCancel{}, OutboxCountDead{}, OutboxDiscard{}, OutboxRedrive{}, OutboxReschedule{}, OutboxRetopic{}, OutboxUndiscard{},
+		OutboxBulkDue{}, OutboxBulkNextDue{}, OutboxBulkPurge{}, OutboxBulkPut{}, OutboxBulks{}, OutboxBulkStep{}, OutboxBulkStop{},
+		PauseEnd{}, PauseList{}, PausePut{}, PauseUnpark{},
+		TimerAbandon{}, TimerAck{}, TimerCancel{}, TimerCancelKey{}, TimerClaim{}, TimerDispatch{}, TimerFail{}, TimerFind{}, TimerGet{}, TimerListClaimed{},
+		TimerListOver{}, TimerListPending{}, TimerNextDue{}, TimerPurge{}, TimerReap{}, TimerReschedule{}, TimerSchedule{},
+		WorkerHeartbeat{}, WorkerLeave{}, WorkerList{}, WorkerPrune{},
+	}
 }
 
 // Note is what an operation records in the audit trail, where it changed anything. The zero

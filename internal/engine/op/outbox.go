@@ -6,13 +6,6 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-func outboxes() []engine.Operation {
-	return []engine.Operation{
-		OutboxAdopt{}, OutboxClaim{}, OutboxClaimAny{}, OutboxClaimSuspects{}, OutboxEnqueue{}, OutboxEnqueueClaimed{}, OutboxEnqueueOnce{}, OutboxEnqueueUnique{}, OutboxLane{}, OutboxLanes{},
-		OutboxNextDue{}, OutboxPurge{}, OutboxReap{}, OutboxSuspects{},
-	}
-}
-
 // NewMessage is a message to be written.
 type NewMessage struct {
 	ID            int64 // its position

@@ -6,10 +6,6 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-func outboxAdmin() []engine.Operation {
-	return []engine.Operation{OutboxCancel{}, OutboxCountDead{}, OutboxDiscard{}, OutboxRedrive{}, OutboxReschedule{}, OutboxRetopic{}, OutboxUndiscard{}}
-}
-
 // DeadFilter selects failed messages: those that meet all of it, nil is any, oldest first.
 type DeadFilter struct {
 	IDs    []int64

@@ -6,10 +6,6 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-func outboxBulks() []engine.Operation {
-	return []engine.Operation{OutboxBulkDue{}, OutboxBulkNextDue{}, OutboxBulkPurge{}, OutboxBulkPut{}, OutboxBulks{}, OutboxBulkStep{}, OutboxBulkStop{}}
-}
-
 // BulkFilter selects the failed messages of a bulk act, as DeadFilter does.
 type BulkFilter struct {
 	Topic       *string

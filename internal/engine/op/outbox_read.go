@@ -6,13 +6,6 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-func outboxReads() []engine.Operation {
-	return []engine.Operation{
-		OutboxAcked{}, OutboxAttempts{}, OutboxCounts{}, OutboxFailures{}, OutboxFind{}, OutboxGet{}, OutboxListClaimed{}, OutboxListClaimedFloor{}, OutboxListDead{}, OutboxListDeadFloor{},
-		OutboxListReady{}, OutboxListReadyFloor{}, OutboxListRecent{}, OutboxListRecentFloor{}, OutboxOver{},
-	}
-}
-
 // OutboxItem is a message with its state.
 type OutboxItem struct {
 	OutboxMessage

@@ -6,10 +6,6 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-func settlements() []engine.Operation {
-	return []engine.Operation{OutboxAbandon{}, OutboxAck{}, OutboxExtend{}, OutboxFail{}, OutboxPark{}, OutboxRelease{}}
-}
-
 // Held is consecutive messages that an owner has claimed. Operations ignore those that are
 // not, or no longer, under this owner's lease.
 type Held struct {

@@ -6,10 +6,6 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-func pauses() []engine.Operation {
-	return []engine.Operation{PauseEnd{}, PauseList{}, PausePut{}, PauseUnpark{}}
-}
-
 // Pause is what is paused.
 type Pause struct {
 	Kind   string // "queue" or "topic"

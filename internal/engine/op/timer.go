@@ -6,13 +6,6 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-func timers() []engine.Operation {
-	return []engine.Operation{
-		TimerAbandon{}, TimerAck{}, TimerCancel{}, TimerCancelKey{}, TimerClaim{}, TimerDispatch{}, TimerFail{}, TimerFind{}, TimerGet{},
-		TimerListClaimed{}, TimerListOver{}, TimerListPending{}, TimerNextDue{}, TimerPurge{}, TimerReap{}, TimerReschedule{}, TimerSchedule{},
-	}
-}
-
 // Timer is a timer as it is stored.
 type Timer struct {
 	ID            int64 // the position of the message that it becomes

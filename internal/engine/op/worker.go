@@ -6,10 +6,6 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-func workers() []engine.Operation {
-	return []engine.Operation{WorkerHeartbeat{}, WorkerLeave{}, WorkerList{}, WorkerPrune{}}
-}
-
 // Worker is a process that works on the database, or one that crashed. Queues, topics and positions
 // of messages whose handlers are overdue are JSON arrays.
 type Worker struct {

@@ -5,17 +5,6 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
-// audit adds the operations on the audit trail.
-func (a answers) audit() {
-	counting(a, recordAct)
-	counting(a, func(t *txn, o op.AuditPurge) (int64, error) { return t.change(o) })
-}
-
-// auditStatements returns the statements of the audit trail.
-func auditStatements() []engine.Operation {
-	return []engine.Operation{op.AuditPurge{}, auditPut{}}
-}
-
 type auditPut struct {
 	engine.Changes
 	ID     [16]byte

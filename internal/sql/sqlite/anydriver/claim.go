@@ -8,13 +8,6 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
-func claimStatements() []engine.Operation {
-	return []engine.Operation{
-		outboxClaimCut{}, outboxClaimDue{}, outboxClaimInsert{}, outboxClaimLanes{}, outboxClaimMessages{}, outboxClaimPick{},
-		outboxSuspectsDue{}, outboxSuspectsPick{}, outboxWithdrawDelete{}, outboxWithdrawFind{},
-	}
-}
-
 // outboxClaimDue reports whether anything is due in a queue that is not paused.
 type outboxClaimDue struct {
 	engine.Rows[existence]

@@ -10,13 +10,6 @@ import (
 // Operations on messages that have ended: failed ones are redriven or discarded, old ones
 // deleted.
 
-func deadStatements() []engine.Operation {
-	return []engine.Operation{
-		outboxDeadEnded{}, outboxDeadFind{}, outboxRedriveOne{}, outboxDiscardOne{}, outboxUndiscardOne{}, jobFollowRun{}, outboxRescheduleException{}, outboxRetopicOne{}, outboxRetopicFailed{}, outboxRetopicLane{},
-		outboxPurgeDone{}, outboxPurgeDead{}, outboxPurgeMessages{}, outboxPurgeExceptions{}, outboxPurgeAttempts{}, outboxPurgeResults{}, outboxPurgeRun{},
-	}
-}
-
 // outboxDeadFind reads failed messages and whether a filter selects them, oldest first.
 type outboxDeadFind struct {
 	engine.Rows[deadMessage]

@@ -1,22 +1,10 @@
 package anydriver
 
 import (
-	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
 // The operations of the doctor that take more than one statement on SQLite.
-
-// doctor adds the operations of the doctor.
-func (a answers) doctor() {
-	counting(a, adoptAudited)
-	counting(a, placeAgain)
-}
-
-// doctorStatements returns the statements of the doctor that only SQLite has.
-func doctorStatements() []engine.Operation {
-	return []engine.Operation{doctorObjects{}, op.DoctorPlace{}}
-}
 
 func placeAgain(t *txn, o op.DoctorPlace) (int64, error) {
 	n, err := t.changeAudited(o.Note, "fix", o)

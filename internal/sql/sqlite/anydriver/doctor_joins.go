@@ -1,20 +1,8 @@
 package anydriver
 
 import (
-	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 )
-
-// doctorJoins adds the operations that repair joins. They lock nothing: there is one writer.
-func (a answers) doctorJoins() {
-	counting(a, func(*txn, op.DoctorJoinHold) (int64, error) { return 0, nil })
-	counting(a, func(*txn, op.DoctorJoinLock) (int64, error) { return 0, nil })
-	counting(a, recountJoin)
-	counting(a, settleMissed)
-	counting(a, wakeOver)
-}
-
-func doctorJoinStatements() []engine.Operation { return []engine.Operation{op.DoctorJoinRecount{}} }
 
 func recountJoin(t *txn, o op.DoctorJoinRecount) (int64, error) {
 	_, pending, err := one(t, joinPendingUntil{JoinID: o.JoinID})

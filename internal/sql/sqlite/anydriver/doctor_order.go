@@ -1,14 +1,8 @@
 package anydriver
 
 import (
-	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 )
-
-// doctorOrder adds the operations that repair lines of messages with ordering keys.
-func (a answers) doctorOrder() { counting(a, repairAudited) }
-
-func doctorOrderStatements() []engine.Operation { return []engine.Operation{doctorStrayMove{}} }
 
 // doctorStrayMove moves a message that waits and is not in line to where it is put in order.
 type doctorStrayMove byID

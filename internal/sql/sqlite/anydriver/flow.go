@@ -5,17 +5,6 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
-// flows adds the operations on flows.
-func (a answers) flows() {
-	counting(a, keepSteps)
-	counting(a, parkFlows)
-	counting(a, putSignal)
-}
-
-func flowStatements() []engine.Operation {
-	return []engine.Operation{flowKnown{}, flowPurgeSignal{}, flowPurgeStep{}, flowPurgeWait{}, flowPut{}, flowReopen{}, flowReopenSignals{}, flowSignalPut{}, flowSignalled{}, flowWaitOver{}, flowWaitPut{}, flowWake{}}
-}
-
 // to is the message to which a signal is sent.
 type to struct {
 	ID        int64 // the position that the message's id carries

@@ -20,18 +20,6 @@ func (db *DB) dropCaches() {
 	db.given.Store(0)
 }
 
-// generations adds the operations on the generation.
-func (a answers) generations() {
-	listing(a, func(t *txn, _ op.GenerationCheck, _ func(engine.Row) error) error { return t.observeGeneration() }) // checkGeneration ran before
-	counting(a, restored)
-}
-
-func generationStatements() []engine.Operation {
-	return []engine.Operation{
-		generationLeases{}, generationSkipIDs{}, generationRaise{}, generationRead{}, generationWaiters{}, generationWorkers{},
-	}
-}
-
 // generationLeases ends every lease; tokens continue above Token.
 type generationLeases struct {
 	engine.Changes

@@ -8,21 +8,6 @@ import (
 // The operations of the inbox that take more than one statement on SQLite. Those that run in
 // a caller's transaction can read only the number of rows affected.
 
-// inbox adds the operations on the inbox.
-func (a answers) inbox() {
-	counting(a, see)
-	counting(a, takeMessage)
-	counting(a, takeDone)
-	counting(a, failAttempt)
-	counting(a, reviveMessage)
-}
-
-func inboxStatements() []engine.Operation {
-	return []engine.Operation{
-		inboxFailedInQueue{}, inboxHasStatus{}, inboxInProgress{}, inboxKill{}, inboxMismatch{}, op.InboxFail{}, op.InboxRevive{}, op.InboxSee{}, op.InboxTake{}, op.InboxTakeDone{},
-	}
-}
-
 type (
 	// inboxMismatch tests whether a message has another hash.
 	inboxMismatch struct {

@@ -7,25 +7,6 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
-// jobs adds the operations on jobs that take more than one statement on SQLite.
-func (a answers) jobs() {
-	counting(a, putJob)
-	counting(a, func(t *txn, o op.JobEnable) (int64, error) { return t.changeAudited(o.Note, "enable", o) })
-	counting(a, func(t *txn, o op.JobDisable) (int64, error) { return t.changeAudited(o.Note, "disable", o) })
-	counting(a, fireJobs)
-	counting(a, triggerJob)
-	counting(a, deleteJob)
-	listing(a, claimRuns)
-	counting(a, func(t *txn, o op.JobSettle) (int64, error) { return t.change(o) })
-}
-
-func jobStatements() []engine.Operation {
-	return []engine.Operation{
-		jobAdvance{}, jobClaimable{}, jobClaimed{}, jobForget{}, jobForgetRun{}, jobID{}, jobPending{}, jobPutRow{},
-		jobRecord{}, jobRunLast{}, jobRunMessage{}, jobRunReady{}, jobSuspects{}, op.JobDisable{}, op.JobEnable{}, op.JobSettle{},
-	}
-}
-
 type jobPutRow struct {
 	engine.Changes
 	op.NewJob

@@ -2,7 +2,6 @@ package anydriver
 
 import (
 	"encoding/binary"
-	"slices"
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
@@ -11,28 +10,6 @@ import (
 
 // The operations of joins that take more than one statement on SQLite. Those that run in a
 // caller's transaction can read only the number of rows affected.
-
-// joins adds the operations on joins.
-func (a answers) joins() {
-	counting(a, attach)
-	counting(a, attachNew)
-	counting(a, report)
-	counting(a, endJoin)
-	counting(a, cancelJoin)
-	counting(a, park)
-	counting(a, purgeJoins)
-	counting(a, putResults)
-	counting(a, func(*txn, op.JoinHold) (int64, error) { return 0, nil }) // there is one writer
-	counting(a, redriveJoin)
-	counting(a, markMembers)
-}
-
-func joinStatements() []engine.Operation {
-	return slices.Concat(stepStatements(), []engine.Operation{
-		joinAttachNewOne{}, joinAttachOne{}, joinDetachOne{}, joinMarkFailed{}, joinMember{}, joinOwnWait{}, joinPendingUntil{}, joinPurgeFind{}, joinPurgeJoin{}, joinPurgeMembers{},
-		joinPurgeResults{}, joinPurgeWaits{}, joinResultPut{}, joinStep{}, outboxResultPut{}, joinWaitParked{}, joinWaitReplaced{}, op.JoinEnd{}, op.JoinMark{}, op.JoinRedrive{},
-	})
-}
 
 // member identifies a member of a join.
 type member struct {

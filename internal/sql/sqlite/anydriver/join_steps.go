@@ -4,12 +4,6 @@ import "github.com/bravellian/pawl/internal/engine"
 
 // How joins count the outcomes of their members.
 
-func stepStatements() []engine.Operation {
-	return []engine.Operation{
-		joinAdd{}, joinAwaited{}, joinPending{}, joinReopen{}, joinReopenMembers{}, joinStepSettled{}, joinSteps{}, joinWake{},
-	}
-}
-
 type (
 	// joinAwaited tests whether any join waits for messages at positions.
 	joinAwaited struct {

@@ -8,21 +8,6 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
-// limits adds the operations on limits.
-func (a answers) limits() {
-	counting(a, putLimit)
-	counting(a, declareLimit)
-	counting(a, removeLimit)
-}
-
-func limitStatements() []engine.Operation {
-	return []engine.Operation{
-		limitAdvance{}, limitAhead{}, limitAsk{}, limitBy{}, limitDropPattern{}, limitDropTopics{}, limitFind{}, limitFindPattern{}, limitForget{}, limitHeld{}, limitHold{}, limitHoldClaimed{}, limitHoldNone{},
-		limitPatterns{}, limitPurgeClaims{}, limitPurgeLanes{}, limitPurgeTopics{}, limitTopics{}, limitUnask{}, limitWaits{}, op.LimitPut{}, op.LimitRemove{},
-		outboxLimitLane{}, outboxRunTopics{}, outboxUnderLimit{},
-	}
-}
-
 type (
 	// limitFind reads a limit.
 	limitFind struct {

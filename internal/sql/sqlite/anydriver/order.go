@@ -14,13 +14,6 @@ import (
 // them in order first: the first of a key that has no head becomes its head, and may be claimed;
 // the others wait in another lane until the messages before them have ended.
 
-func orderStatements() []engine.Operation {
-	return []engine.Operation{
-		outboxOrderPick{}, outboxOrderKeys{}, outboxOrderHead{}, outboxOrderNext{}, outboxOrderInsert{}, outboxOrderLead{}, outboxOrderFind{},
-		outboxOrderDelete{}, outboxOrderMove{}, outboxReadyEnqueue{}, outboxLaneQueue{}, outboxMessageLane{},
-	}
-}
-
 type (
 	// outboxOrderPick reads due runs of a lane from Low to High, oldest first.
 	outboxOrderPick struct {

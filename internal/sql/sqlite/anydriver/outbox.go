@@ -2,7 +2,6 @@ package anydriver
 
 import (
 	"errors"
-	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -13,32 +12,6 @@ import (
 
 // The operations of the outbox that take more than one statement on SQLite. All run under the
 // write lock, so what they read cannot change before they write.
-
-// outboxes adds the operations of the outbox.
-func (a answers) outboxes() {
-	counting(a, reserve)
-	counting(a, enqueue)
-	listing(a, enqueueClaimed)
-	counting(a, enqueueOnce)
-	listing(a, enqueueUnique)
-	listing(a, claim)
-	listing(a, claimSuspects)
-	listing(a, claimAny)
-	counting(a, suspects)
-	counting(a, reap)
-	counting(a, adopt)
-	counting(a, purge)
-	a.settlements()
-	a.outboxAdmin()
-	a.outboxBulks()
-}
-
-func outboxStatements() []engine.Operation {
-	return slices.Concat(claimStatements(), settleStatements(), deadStatements(), bulkStatements(), orderStatements(), uniqueStatements(), []engine.Operation{
-		outboxReserve{}, outboxEnqueueMessage{}, outboxEnqueueMessageOnce{}, outboxDeleteMessage{}, outboxReadyInsert{}, outboxExceptionUpsert{},
-		outboxOrphans{}, outboxQueues{},
-	})
-}
 
 // run is consecutive ids Lo … Lo+N−1 and their former place. Suspect is as in the tables (see
 // suspect.go).

@@ -7,17 +7,6 @@ import (
 
 // Operators' actions on messages. Each is recorded in the audit trail.
 
-// outboxAdmin adds the operations with which operators repair an outbox.
-func (a answers) outboxAdmin() {
-	counting(a, cancel)
-	counting(a, reschedule)
-	counting(a, retopic)
-	listing(a, redrive)
-	listing(a, discard)
-	listing(a, undiscard)
-	listing(a, countDead)
-}
-
 // outboxRescheduleException records the next attempt of a message that failed before.
 type outboxRescheduleException struct {
 	engine.Changes

@@ -11,16 +11,6 @@ import (
 
 // Bulk acts on failed messages, which workers work off in steps.
 
-func bulkStatements() []engine.Operation {
-	return []engine.Operation{outboxBulkTake{}, outboxBulkStepped{}, op.OutboxBulkStop{}}
-}
-
-// outboxBulks adds the operations on bulk acts.
-func (a answers) outboxBulks() {
-	counting(a, bulkStep)
-	counting(a, func(t *txn, o op.OutboxBulkStop) (int64, error) { return t.changeAudited(o.Note, "stop", o) })
-}
-
 type (
 	// outboxBulkTake reads a bulk act whose next step is due.
 	outboxBulkTake struct {

@@ -5,17 +5,6 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
-// pauses adds the operations on pauses.
-func (a answers) pauses() {
-	counting(a, func(t *txn, o op.PausePut) (int64, error) { return t.changeAudited(o.Note, "pause", o) })
-	counting(a, endPause)
-	counting(a, unpark)
-}
-
-func pauseStatements() []engine.Operation {
-	return []engine.Operation{pauseEndQueue{}, pauseEndTopic{}, pauseForget{}, pauseLane{}, pauseUnparkGone{}, op.PausePut{}, op.PauseUnpark{}}
-}
-
 type (
 	pauseEndQueue byKind
 	pauseEndTopic byKind

@@ -8,21 +8,6 @@ import (
 // Settling claimed runs: only their owner can settle them, and exactly what was removed from
 // the claim is put elsewhere.
 
-// settlements adds the operations on claimed runs.
-func (a answers) settlements() {
-	counting(a, ack)
-	counting(a, abandon)
-	counting(a, fail)
-	counting(a, release)
-	counting(a, extend)
-	counting(a, parkPaused)
-	counting(a, countActivity)
-}
-
-func settleStatements() []engine.Operation {
-	return []engine.Operation{outboxTakeFind{}, outboxTakeDelete{}, outboxDoneInsert{}, activityCountRun{}, outboxReapDue{}, outboxReapFind{}, outboxReapKept{}, outboxAttemptInsert{}, outboxAttemptTrim{}}
-}
-
 // outboxTakeFind reads the claimed runs of an owner that overlap Lo … End (exclusive).
 type outboxTakeFind struct {
 	engine.Rows[run]

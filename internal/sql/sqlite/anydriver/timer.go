@@ -9,28 +9,6 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
-// timers adds the operations on timers that take more than one statement on SQLite.
-func (a answers) timers() {
-	counting(a, scheduleTimers)
-	counting(a, func(t *txn, o op.TimerCancel) (int64, error) { return t.changeAudited(o.Note, "cancel", o) })
-	counting(a, func(t *txn, o op.TimerCancelKey) (int64, error) { return t.changeAudited(o.Note, "cancel", o) })
-	counting(a, func(t *txn, o op.TimerReschedule) (int64, error) { return t.changeAudited(o.Note, "reschedule", o) })
-	counting(a, dispatchTimers)
-	listing(a, claimTimers)
-	counting(a, ackTimers)
-	counting(a, failTimers)
-	counting(a, abandonTimers)
-	counting(a, reapTimers)
-}
-
-func timerStatements() []engine.Operation {
-	return []engine.Operation{
-		timerAbandonOne{}, timerAckOne{}, timerClaimable{}, timerClaimed{}, timerClaimRows{}, timerDetachKey{},
-		timerDispatchDue{}, timerDispatchKnown{}, timerDispatchMessages{}, timerDispatchOver{}, timerDue{}, timerFailOne{}, timerInsert{}, timerKnown{}, timerMovePosition{},
-		timerReapDue{}, timerReapRows{}, timerSuspects{}, op.TimerCancel{}, op.TimerCancelKey{}, op.TimerReschedule{},
-	}
-}
-
 // timerKnown changes one row if a timer has been scheduled before.
 type timerKnown struct {
 	engine.Changes

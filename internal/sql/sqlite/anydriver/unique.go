@@ -12,12 +12,6 @@ import (
 // A unique key has a row with the message that took it last. Whether that one waits or runs is
 // read where it lies when the next one asks, so claims and acks need not know of keys.
 
-func uniqueStatements() []engine.Operation {
-	return []engine.Operation{
-		outboxUniquePut{}, outboxUniqueTake{}, outboxUniqueFind{}, outboxUniqueKnown{}, outboxUniqueUsed{}, outboxPurgeUnique{}, outboxPurgeUniqueKeep{}, outboxPurgeUniqueOver{},
-	}
-}
-
 // keyHolder is the message that takes a key. Until is when its period ends.
 type keyHolder struct {
 	Key       string

@@ -1,0 +1,125 @@
+package anydriver
+
+import (
+	"reflect"
+
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+)
+
+// opFunc implements an operation in Go.
+type opFunc func(t *txn, c *engine.Call) error
+
+// answers are the operations that take more than one statement on SQLite, each with the Go
+// function that implements it.
+type answers map[reflect.Type]opFunc
+
+// has reports whether an operation is implemented in Go.
+func (a answers) has(o engine.Operation) bool { return a[reflect.TypeOf(o)] != nil }
+
+// answer is one of the answers.
+type answer struct {
+	operation reflect.Type
+	run       opFunc
+}
+
+// counting answers an operation that returns a number, or how many rows it changed.
+func counting[O engine.Operation](f func(t *txn, o O) (int64, error)) answer {
+	return answer{reflect.TypeFor[O](), func(t *txn, c *engine.Call) (err error) {
+		c.N, err = f(t, c.Operation.(O))
+		return err
+	}}
+}
+
+// listing answers an operation that returns rows.
+func listing[O engine.Operation](f func(t *txn, o O, each func(engine.Row) error) error) answer {
+	return answer{reflect.TypeFor[O](), func(t *txn, c *engine.Call) error { return f(t, c.Operation.(O), c.Each) }}
+}
+
+// newAnswers returns all of them.
+func newAnswers() answers {
+	all := answers{}
+	for _, a := range []answer{
+		counting(recordAct),
+		counting(func(t *txn, o op.AuditPurge) (int64, error) { return t.change(o) }),
+		counting(adoptAudited), counting(placeAgain),
+		counting(func(*txn, op.DoctorJoinHold) (int64, error) { return 0, nil }), // there is one writer
+		counting(func(*txn, op.DoctorJoinLock) (int64, error) { return 0, nil }), // likewise
+		counting(recountJoin), counting(settleMissed), counting(wakeOver),
+		counting(repairAudited),
+		counting(keepSteps), counting(parkFlows), counting(putSignal),
+		listing(func(t *txn, _ op.GenerationCheck, _ func(engine.Row) error) error { return t.observeGeneration() }), // checkGeneration ran before
+		counting(restored),
+		counting(see), counting(takeMessage), counting(takeDone), counting(failAttempt), counting(reviveMessage),
+		counting(putJob),
+		counting(func(t *txn, o op.JobEnable) (int64, error) { return t.changeAudited(o.Note, "enable", o) }),
+		counting(func(t *txn, o op.JobDisable) (int64, error) { return t.changeAudited(o.Note, "disable", o) }),
+		counting(fireJobs), counting(triggerJob), counting(deleteJob), listing(claimRuns),
+		counting(func(t *txn, o op.JobSettle) (int64, error) { return t.change(o) }),
+		counting(attach), counting(attachNew), counting(report), counting(endJoin), counting(cancelJoin), counting(park), counting(purgeJoins),
+		counting(putResults),
+		counting(func(*txn, op.JoinHold) (int64, error) { return 0, nil }), // there is one writer
+		counting(redriveJoin), counting(markMembers),
+		counting(func(t *txn, o op.LeaseForce) (int64, error) { return t.changeAudited(o.Note, "release", o) }),
+		counting(putLimit), counting(declareLimit), counting(removeLimit),
+		counting(reserve), counting(enqueue), listing(enqueueClaimed), counting(enqueueOnce), listing(enqueueUnique), listing(claim), listing(claimSuspects),
+		listing(claimAny), counting(suspects), counting(reap), counting(adopt), counting(purge),
+		counting(ack), counting(abandon), counting(fail), counting(release), counting(extend), counting(parkPaused), counting(countActivity),
+		counting(cancel), counting(reschedule), counting(retopic), listing(redrive), listing(discard), listing(undiscard), listing(countDead),
+		counting(bulkStep),
+		counting(func(t *txn, o op.OutboxBulkStop) (int64, error) { return t.changeAudited(o.Note, "stop", o) }),
+		counting(func(t *txn, o op.PausePut) (int64, error) { return t.changeAudited(o.Note, "pause", o) }),
+		counting(endPause), counting(unpark),
+		counting(scheduleTimers),
+		counting(func(t *txn, o op.TimerCancel) (int64, error) { return t.changeAudited(o.Note, "cancel", o) }),
+		counting(func(t *txn, o op.TimerCancelKey) (int64, error) { return t.changeAudited(o.Note, "cancel", o) }),
+		counting(func(t *txn, o op.TimerReschedule) (int64, error) { return t.changeAudited(o.Note, "reschedule", o) }),
+		counting(dispatchTimers), listing(claimTimers), counting(ackTimers), counting(failTimers), counting(abandonTimers), counting(reapTimers),
+	} {
+		all[a.operation] = a.run
+	}
+	return all
+}
+
+// statements returns the statements that the implementations run, each with zero fields.
+func statements() []engine.Operation {
+	return []engine.Operation{
+		op.AuditPurge{}, auditPut{},
+		doctorObjects{}, op.DoctorPlace{},
+		op.DoctorJoinRecount{},
+		doctorStrayMove{},
+		flowKnown{}, flowPurgeSignal{}, flowPurgeStep{}, flowPurgeWait{}, flowPut{}, flowReopen{}, flowReopenSignals{}, flowSignalPut{}, flowSignalled{},
+		flowWaitOver{}, flowWaitPut{}, flowWake{},
+		generationLeases{}, generationSkipIDs{}, generationRaise{}, generationRead{}, generationWaiters{}, generationWorkers{},
+		inboxFailedInQueue{}, inboxHasStatus{}, inboxInProgress{}, inboxKill{}, inboxMismatch{}, op.InboxFail{}, op.InboxRevive{}, op.InboxSee{},
+		op.InboxTake{}, op.InboxTakeDone{},
+		jobAdvance{}, jobClaimable{}, jobClaimed{}, jobForget{}, jobForgetRun{}, jobID{}, jobPending{}, jobPutRow{}, jobRecord{}, jobRunLast{},
+		jobRunMessage{}, jobRunReady{}, jobSuspects{}, op.JobDisable{}, op.JobEnable{}, op.JobSettle{},
+		joinAttachNewOne{}, joinAttachOne{}, joinDetachOne{}, joinMarkFailed{}, joinMember{}, joinOwnWait{}, joinPendingUntil{}, joinPurgeFind{},
+		joinPurgeJoin{}, joinPurgeMembers{}, joinPurgeResults{}, joinPurgeWaits{}, joinResultPut{}, joinStep{}, outboxResultPut{}, joinWaitParked{},
+		joinWaitReplaced{}, op.JoinEnd{}, op.JoinMark{}, op.JoinRedrive{},
+		joinAdd{}, joinAwaited{}, joinPending{}, joinReopen{}, joinReopenMembers{}, joinStepSettled{}, joinSteps{}, joinWake{},
+		op.LeaseForce{},
+		limitAdvance{}, limitAhead{}, limitAsk{}, limitBy{}, limitDropPattern{}, limitDropTopics{}, limitFind{}, limitFindPattern{}, limitForget{},
+		limitHeld{}, limitHold{}, limitHoldClaimed{}, limitHoldNone{}, limitPatterns{}, limitPurgeClaims{}, limitPurgeLanes{}, limitPurgeTopics{},
+		limitTopics{}, limitUnask{}, limitWaits{}, op.LimitPut{}, op.LimitRemove{}, outboxLimitLane{}, outboxRunTopics{}, outboxUnderLimit{},
+		outboxReserve{}, outboxEnqueueMessage{}, outboxEnqueueMessageOnce{}, outboxDeleteMessage{}, outboxReadyInsert{}, outboxExceptionUpsert{},
+		outboxOrphans{}, outboxQueues{},
+		outboxClaimCut{}, outboxClaimDue{}, outboxClaimInsert{}, outboxClaimLanes{}, outboxClaimMessages{}, outboxClaimPick{}, outboxSuspectsDue{},
+		outboxSuspectsPick{}, outboxWithdrawDelete{}, outboxWithdrawFind{},
+		outboxTakeFind{}, outboxTakeDelete{}, outboxDoneInsert{}, activityCountRun{}, outboxReapDue{}, outboxReapFind{}, outboxReapKept{},
+		outboxAttemptInsert{}, outboxAttemptTrim{},
+		outboxDeadEnded{}, outboxDeadFind{}, outboxRedriveOne{}, outboxDiscardOne{}, outboxUndiscardOne{}, jobFollowRun{}, outboxRescheduleException{},
+		outboxRetopicOne{}, outboxRetopicFailed{}, outboxRetopicLane{}, outboxPurgeDone{}, outboxPurgeDead{}, outboxPurgeMessages{}, outboxPurgeExceptions{},
+		outboxPurgeAttempts{}, outboxPurgeResults{}, outboxPurgeRun{},
+		outboxOrderPick{}, outboxOrderKeys{}, outboxOrderHead{}, outboxOrderNext{}, outboxOrderInsert{}, outboxOrderLead{}, outboxOrderFind{},
+		outboxOrderDelete{}, outboxOrderMove{}, outboxReadyEnqueue{}, outboxLaneQueue{}, outboxMessageLane{},
+		outboxUniquePut{}, outboxUniqueTake{}, outboxUniqueFind{}, outboxUniqueKnown{}, outboxUniqueUsed{}, outboxPurgeUnique{}, outboxPurgeUniqueKeep{},
+		outboxPurgeUniqueOver{},
+		outboxBulkTake{}, outboxBulkStepped{}, op.OutboxBulkStop{},
+		pauseEndQueue{}, pauseEndTopic{}, pauseForget{}, pauseLane{}, pauseUnparkGone{}, op.PausePut{}, op.PauseUnpark{},
+		timerAbandonOne{}, timerAckOne{}, timerClaimable{}, timerClaimed{}, timerClaimRows{}, timerDetachKey{}, timerDispatchDue{}, timerDispatchKnown{},
+		timerDispatchMessages{}, timerDispatchOver{}, timerDue{}, timerFailOne{}, timerInsert{}, timerKnown{}, timerMovePosition{}, timerReapDue{},
+		timerReapRows{}, timerSuspects{}, op.TimerCancel{}, op.TimerCancelKey{}, op.TimerReschedule{},
+	}
+}
