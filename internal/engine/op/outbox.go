@@ -143,13 +143,7 @@ type OutboxClaimAny struct {
 
 // OutboxClaimSuspects claims due suspects of a queue, none of a paused one, and no more than
 // any of them may be claimed with.
-type OutboxClaimSuspects struct {
-	engine.Rows[OutboxClaimed]
-	Queue string
-	Owner [16]byte
-	Lease time.Duration
-	Most  int
-}
+type OutboxClaimSuspects OutboxClaimAny
 
 // OutboxSuspects returns 1 if suspects of a queue are due and it is not paused, or 0.
 type OutboxSuspects struct {

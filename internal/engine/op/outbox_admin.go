@@ -47,18 +47,10 @@ type OutboxRedrive struct {
 }
 
 // OutboxDiscard marks failed messages as discarded.
-type OutboxDiscard struct {
-	engine.Rows[Dead]
-	DeadFilter
-	Note Note
-}
+type OutboxDiscard OutboxRedrive
 
 // OutboxUndiscard makes messages failed again that were discarded.
-type OutboxUndiscard struct {
-	engine.Rows[Dead]
-	DeadFilter
-	Note Note
-}
+type OutboxUndiscard OutboxRedrive
 
 // OutboxCancel cancels messages that are not claimed, and returns how many.
 type OutboxCancel struct {

@@ -115,12 +115,7 @@ type OutboxListReady struct {
 
 // OutboxListReadyFloor returns where OutboxListReady is to end, except within the run that
 // it has begun.
-type OutboxListReadyFloor struct {
-	engine.Rows[OutboxFloor]
-	engine.Bounded
-	Before int64
-	Look   int
-}
+type OutboxListReadyFloor OutboxListRecentFloor
 
 // OutboxListClaimed lists messages under lease. Its floor is chosen to leave at most 10 000
 // runs.
@@ -132,12 +127,7 @@ type OutboxListClaimed struct {
 
 // OutboxListClaimedFloor returns where OutboxListClaimed is to end, except within the run
 // that it has begun.
-type OutboxListClaimedFloor struct {
-	engine.Rows[OutboxFloor]
-	engine.Bounded
-	Before int64
-	Look   int
-}
+type OutboxListClaimedFloor OutboxListRecentFloor
 
 // OutboxListDead lists failed (3), discarded (4) or expired (5) messages.
 type OutboxListDead struct {

@@ -133,10 +133,7 @@ type TimerListOver struct {
 }
 
 // TimerListPending reads pending timers, next first.
-type TimerListPending struct {
-	engine.Rows[Timer]
-	TimerPage
-}
+type TimerListPending TimerListClaimed
 
 // TimerNextDue reads when a timer is due or a lease expires.
 type TimerNextDue struct{ engine.Rows[Wait] }

@@ -65,7 +65,7 @@ func newAnswers() answers {
 		counting(reserve), counting(enqueue), listing(enqueueClaimed), counting(enqueueOnce), listing(enqueueUnique), listing(claim), listing(claimSuspects),
 		listing(claimAny), counting(suspects), counting(reap), counting(adopt), counting(purge),
 		counting(ack), counting(abandon), counting(fail), counting(release), counting(extend), counting(parkPaused), counting(countActivity),
-		counting(cancel), counting(reschedule), counting(retopic), listing(redrive), listing(discard), listing(undiscard), listing(countDead),
+		counting(cancel), counting(reschedule), counting(retopic), ofDead(redrive), ofDead(discard), ofDead(undiscard), ofDead(countDead),
 		counting(bulkStep),
 		counting(func(t *txn, o op.OutboxBulkStop) (int64, error) { return t.changeAudited(o.Note, "stop", o) }),
 		counting(func(t *txn, o op.PausePut) (int64, error) { return t.changeAudited(o.Note, "pause", o) }),

@@ -41,20 +41,23 @@ type (
 	jobFollowRun byID
 )
 
-// deadRow is the result: how many failed messages there were.
-type deadRow op.Dead
-
-// Scan sets all columns.
-func (d deadRow) Scan(dest ...any) error {
-	*dest[1].(**int64) = d.Last
-	if err := assignInt(dest[2], d.Ended); err != nil {
-		return err
-	}
-	return assignInt(dest[0], d.N)
+// ofDead answers an operation on failed messages, which returns one row.
+func ofDead[O engine.Operation](f func(t *txn, o O) (op.Dead, error)) answer {
+	return listing(func(t *txn, o O, each func(engine.Row) error) error {
+		d, err := f(t, o)
+		if err != nil {
+			return err
+		}
+		r := row{d.N, nil, d.Ended}
+		if d.Last != nil {
+			r[1] = *d.Last
+		}
+		return each(r)
+	})
 }
 
 // dead reads failed messages and calls do for each.
-func dead(t *txn, f op.DeadFilter, by op.Note, action string, do func(m *deadMessage) error) (row deadRow, err error) {
+func dead(t *txn, f op.DeadFilter, by op.Note, action string, do func(m *deadMessage) error) (row op.Dead, err error) {
 	var found []deadMessage
 	var seen, high int64
 	err = each(t, outboxDeadFind{DeadFilter: f}, func(m *deadMessage) error {
@@ -89,16 +92,8 @@ func dead(t *txn, f op.DeadFilter, by op.Note, action string, do func(m *deadMes
 	return row, t.audit(by, action, row.N)
 }
 
-func redrive(t *txn, o op.OutboxRedrive, each func(engine.Row) error) error {
-	row, err := redriveDead(t, o.DeadFilter, o.Note)
-	if err != nil {
-		return err
-	}
-	return each(row)
-}
-
-func redriveDead(t *txn, f op.DeadFilter, by op.Note) (deadRow, error) {
-	return dead(t, f, by, "redrive", func(m *deadMessage) error { return redriveOne(t, m.ID, m.Lane) })
+func redrive(t *txn, o op.OutboxRedrive) (op.Dead, error) {
+	return dead(t, o.DeadFilter, o.Note, "redrive", func(m *deadMessage) error { return redriveOne(t, m.ID, m.Lane) })
 }
 
 // redriveOne makes a failed message ready again, with all attempts left.
@@ -113,17 +108,9 @@ func redriveOne(t *txn, id, lane int64) error {
 	)
 }
 
-func discard(t *txn, o op.OutboxDiscard, each func(engine.Row) error) error {
-	row, err := discardDead(t, o.DeadFilter, o.Note)
-	if err != nil {
-		return err
-	}
-	return each(row)
-}
-
-func discardDead(t *txn, f op.DeadFilter, by op.Note) (deadRow, error) {
-	return dead(t, f, by, "discard", func(m *deadMessage) error {
-		if err := t.do(outboxDiscardOne{ID: m.ID, Act: by.ID}); err != nil {
+func discard(t *txn, o op.OutboxDiscard) (op.Dead, error) {
+	return dead(t, o.DeadFilter, o.Note, "discard", func(m *deadMessage) error {
+		if err := t.do(outboxDiscardOne{ID: m.ID, Act: o.Note.ID}); err != nil {
 			return err
 		}
 		return next(t, []run{{Lo: m.ID, N: 1}})
@@ -131,22 +118,14 @@ func discardDead(t *txn, f op.DeadFilter, by op.Note) (deadRow, error) {
 }
 
 // undiscard makes messages failed again that were discarded.
-func undiscard(t *txn, o op.OutboxUndiscard, each func(engine.Row) error) error {
-	row, err := dead(t, o.DeadFilter, o.Note, "undiscard", func(m *deadMessage) error {
+func undiscard(t *txn, o op.OutboxUndiscard) (op.Dead, error) {
+	return dead(t, o.DeadFilter, o.Note, "undiscard", func(m *deadMessage) error {
 		return t.do(outboxUndiscardOne{ID: m.ID}, jobFollowRun{ID: m.ID})
 	})
-	if err != nil {
-		return err
-	}
-	return each(row)
 }
 
-func countDead(t *txn, o op.OutboxCountDead, each func(engine.Row) error) error {
-	row, err := dead(t, o.DeadFilter, op.Note{}, "", func(*deadMessage) error { return nil })
-	if err != nil {
-		return err
-	}
-	return each(row)
+func countDead(t *txn, o op.OutboxCountDead) (op.Dead, error) {
+	return dead(t, o.DeadFilter, op.Note{}, "", func(*deadMessage) error { return nil })
 }
 
 // oldest selects runs among the lowest that no pending join needs and that are old enough.

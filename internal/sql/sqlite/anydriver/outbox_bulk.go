@@ -47,11 +47,13 @@ func bulkStep(t *txn, o op.OutboxBulkStep) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	do := redriveDead
+	note := op.Note{ID: &o.ID, Actor: act.Actor, Target: act.Target, Reason: act.Reason}
+	var done op.Dead
 	if act.Action == "discard" {
-		do = discardDead
+		done, err = discard(t, op.OutboxDiscard{DeadFilter: f, Note: note})
+	} else {
+		done, err = redrive(t, op.OutboxRedrive{DeadFilter: f, Note: note})
 	}
-	done, err := do(t, f, op.Note{ID: &o.ID, Actor: act.Actor, Target: act.Target, Reason: act.Reason})
 	if err != nil {
 		return 0, err
 	}
