@@ -45,10 +45,7 @@ type (
 		to
 		Name string
 	}
-	flowWaitOver struct {
-		engine.Changes
-		to
-	}
+	flowWaitOver      flowKnown
 	flowReopen        byID
 	flowReopenSignals byID
 	flowPurgeStep     byRange

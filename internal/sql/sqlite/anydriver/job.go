@@ -128,21 +128,14 @@ func deleteJob(t *txn, o op.JobDelete) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	taken, err := withdraw(t, pending, false)
+	taken, err := discardWaiting(t, pending, "the job was deleted")
 	if err != nil {
-		return 0, err
-	}
-	reason := "the job was deleted"
-	if err := endMessages(t, taken, statusDiscarded, op.Reported{Error: &reason}); err != nil {
 		return 0, err
 	}
 	for _, r := range taken {
 		if err := t.do(jobForgetRun{ID: r.Lo}); err != nil {
 			return 0, err
 		}
-	}
-	if err := countSteps(t, stepFailed, taken); err != nil {
-		return 0, err
 	}
 	if err := t.do(jobForget{ID: job.ID}); err != nil {
 		return 0, err
@@ -173,15 +166,9 @@ type jobClaimed struct {
 // claimRuns claims due runs under a lease, and records their start. One that is put back goes to
 // the lane of its message: the pause, whose lane it may have been in, may have ended.
 func claimRuns(t *txn, o op.JobClaim, each func(engine.Row) error) error {
-	ids, err := suspectsOf(t, jobSuspects{Most: o.Most}, o.Most)
+	ids, suspects, err := dueOf(t, jobSuspects{Most: o.Most}, jobClaimable{Most: o.Most}, o.Most)
 	if err != nil {
 		return err
-	}
-	suspects := int64(len(ids))
-	if suspects == 0 {
-		if ids, err = positions(t, jobClaimable{Most: o.Most}); err != nil {
-			return err
-		}
 	}
 	taken, err := withdraw(t, ids, true)
 	if err != nil {
@@ -193,7 +180,7 @@ func claimRuns(t *txn, o op.JobClaim, each func(engine.Row) error) error {
 		if err != nil {
 			return err
 		}
-		r.Lane, r.LockedUntil, r.Suspect = lane.Lane, until, suspects
+		r.Lane, r.LockedUntil, r.Suspect = lane.Lane, until, int64(suspects)
 		if err := t.do(outboxClaimInsert{run: r, Owner: o.Owner}, op.JobStart{ID: r.Lo}); err != nil {
 			return err
 		}

@@ -65,10 +65,7 @@ type joinResultPut struct {
 }
 
 // outboxResultPut stores the result of a message that an owner holds, and that is no member.
-type outboxResultPut struct {
-	engine.Changes
-	op.JoinResult
-}
+type outboxResultPut joinResultPut
 
 type (
 	joinWaitReplaced byJoin

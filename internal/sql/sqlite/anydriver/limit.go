@@ -42,10 +42,7 @@ type (
 		Pattern string
 	}
 	// limitDropPattern deletes the rows of the topics of a limit.
-	limitDropPattern struct {
-		engine.Changes
-		Pattern string
-	}
+	limitDropPattern limitDropTopics
 	limitPurgeClaims struct{ engine.Changes }
 	limitPurgeTopics struct{ engine.Changes }
 	limitPurgeLanes  struct{ engine.Changes }

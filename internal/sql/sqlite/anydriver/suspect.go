@@ -133,15 +133,19 @@ type suspect struct {
 	Suspect int
 }
 
-// suspectsOf returns due runs of jobs or timers that are suspects, no more than any of them
-// may be claimed with.
-func suspectsOf(t *txn, statement engine.Answering[suspect], most int) (ids []int64, err error) {
-	err = each(t, statement, func(s *suspect) error {
+// dueOf returns due runs of jobs or timers: those that are suspects, no more than any of them may
+// be claimed with, or others where there are none. It returns how many are suspects.
+func dueOf(t *txn, first engine.Answering[suspect], others engine.Answering[position], most int) (ids []int64, suspects int, err error) {
+	err = each(t, first, func(s *suspect) error {
 		if most = min(most, s.Suspect); len(ids) >= most {
 			return errStop
 		}
 		ids = append(ids, s.ID)
 		return nil
 	})
-	return ids, err
+	if err == nil && len(ids) == 0 {
+		ids, err = positions(t, others)
+		return ids, 0, err
+	}
+	return ids, len(ids), err
 }

@@ -90,10 +90,7 @@ type timerDispatchMessages struct {
 }
 
 // timerDispatchOver marks the timers that became messages as done.
-type timerDispatchOver struct {
-	engine.Changes
-	N int
-}
+type timerDispatchOver timerDispatchMessages
 
 // dispatchTimers moves due timers into the outbox, consecutive ones as one run.
 func dispatchTimers(t *txn, o op.TimerDispatch) (int64, error) {
@@ -216,15 +213,9 @@ type timerClaimed struct {
 
 // claimTimers claims due timers under a lease.
 func claimTimers(t *txn, o op.TimerClaim, each func(engine.Row) error) error {
-	ids, err := suspectsOf(t, timerSuspects{Most: o.Most}, o.Most)
-	if err != nil {
+	ids, suspects, err := dueOf(t, timerSuspects{Most: o.Most}, timerClaimable{Most: o.Most}, o.Most)
+	if err != nil || len(ids) == 0 {
 		return err
-	}
-	suspects := len(ids)
-	if suspects == 0 {
-		if ids, err = positions(t, timerClaimable{Most: o.Most}); err != nil || len(ids) == 0 {
-			return err
-		}
 	}
 	if err := t.do(timerClaimRows{IDs: ids, Owner: o.Owner, Lease: o.Lease, Suspects: suspects}); err != nil {
 		return err

@@ -27,10 +27,7 @@ type outboxUniquePut struct {
 }
 
 // outboxUniqueTake takes a key from the message that has it.
-type outboxUniqueTake struct {
-	engine.Changes
-	keyHolder
-}
+type outboxUniqueTake outboxUniquePut
 
 // outboxUniqueFind reads the message that has a key.
 type outboxUniqueFind struct {
