@@ -110,12 +110,7 @@ func (j *Joins) List(ctx context.Context, opts ListOptions) iter.Seq2[Info, erro
 }
 
 func (j *Joins) read(ctx context.Context, o engine.Answering[op.Join]) ([]Info, error) {
-	found, err := engine.Query(ctx, j.db, o)
-	var all []Info
-	for i := range found {
-		all = append(all, stored(&found[i]))
-	}
-	return all, err
+	return engine.QueryAs(ctx, j.db, o, func(row *op.Join, unread error) (Info, error) { return stored(row), unread })
 }
 
 // stored is a join as it is stored.
@@ -147,12 +142,9 @@ func (j *Joins) Members(ctx context.Context, id ID, opts MembersOptions) iter.Se
 		if after != nil {
 			list.After = after.MessageID
 		}
-		found, err := engine.Query(ctx, j.db, list)
-		if err == nil && len(found) == 0 {
+		all, err = engine.QueryAs(ctx, j.db, list, func(row *op.JoinMember, unread error) (Member, error) { return storedMember(row), unread })
+		if err == nil && len(all) == 0 {
 			_, err = j.Get(ctx, id)
-		}
-		for i := range found {
-			all = append(all, storedMember(&found[i]))
 		}
 		return all, err
 	})

@@ -82,11 +82,7 @@ func (s *Leases) List(ctx context.Context, opts ListOptions) iter.Seq2[Info, err
 		if after != nil {
 			list.After = after.Name
 		}
-		found, err := engine.Query(ctx, s.db, list)
-		for i := range found {
-			all = append(all, info(&found[i]))
-		}
-		return all, err
+		return engine.QueryAs(ctx, s.db, list, func(l *op.Lease, unread error) (Info, error) { return info(l), unread })
 	})
 }
 

@@ -50,10 +50,8 @@ func List(ctx context.Context, db engine.DB, opts Options) iter.Seq2[Entry, erro
 		if after != nil {
 			list.Before, list.BeforeID = after.At, after.ID
 		}
-		found, err := engine.Query(ctx, db, list)
-		for _, e := range found {
-			all = append(all, Entry{ID: e.ID, At: e.At.UTC(), Actor: e.Actor, Login: e.DBUser, Action: e.Action, Target: e.Target, Reason: worker.Value(e.Reason), Count: e.N})
-		}
-		return all, err
+		return engine.QueryAs(ctx, db, list, func(e *op.AuditEntry, unread error) (Entry, error) {
+			return Entry{ID: e.ID, At: e.At.UTC(), Actor: e.Actor, Login: e.DBUser, Action: e.Action, Target: e.Target, Reason: worker.Value(e.Reason), Count: e.N}, unread
+		})
 	})
 }

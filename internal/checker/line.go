@@ -1,10 +1,8 @@
 package checker
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -31,9 +29,7 @@ func judged(ctx context.Context, lines []inspect.Line, err error, o *health.Opti
 	case len(found) <= few:
 		return found
 	}
-	slices.SortStableFunc(found, func(a, b health.Finding) int { return cmp.Compare(b.Level, a.Level) })
-	rest := health.NewReport(found[few:])
-	return append(found[:few:few], engine.CodedFinding(rest.Level, "waiting", fmt.Sprintf("and %d more queues", len(rest.Findings)), ""))
+	return worstOf("waiting", found, "queues")
 }
 
 // finding is what a line comes to. text goes on after what waits.

@@ -41,11 +41,6 @@ func Every(ctx context.Context, tracker *LoopTracker, interval time.Duration, ea
 	}
 }
 
-// AwaitSchema checks the schema before a Run, with AwaitReady.
-func AwaitSchema(ctx context.Context, log *slog.Logger, db engine.DB, wait bool) error {
-	return AwaitReady(ctx, log, wait, db.CheckSchema)
-}
-
 // AwaitReady calls try until it succeeds or fails with an error that is not engine.Temporary, which it
 // returns: programs and databases that are started together come up in any order, and a file that was
 // lost since it was opened may come back as well. It backs off 0.25 s … 30 s, with jitter (D-6).

@@ -142,10 +142,7 @@ func (db *DB) schema(ctx context.Context, q queryer) (s engine.Schema, has catal
 	if err != nil {
 		return s, has, err
 	}
-	s.Objects, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (a engine.AppliedObject, err error) {
-		err = row.Scan(&a.Kind, &a.Name, &a.Checksum)
-		return a, err
-	})
+	s.Objects, err = pgx.CollectRows(rows, pgx.RowToStructByPos[engine.AppliedObject])
 	return s, has, err
 }
 

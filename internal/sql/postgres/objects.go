@@ -109,7 +109,7 @@ func (db *DB) recordObjects(ctx context.Context, tx pgx.Tx, apply []engine.Objec
 }
 
 // functionVersion is a function as DROP FUNCTION names it, and the version of its row.
-type functionVersion struct{ signature, version string }
+type functionVersion struct{ Signature, Version string }
 
 // functions lists these routines as they are in the database, all overloads.
 func (db *DB) functions(ctx context.Context, tx pgx.Tx, apply []engine.Object, drop []engine.AppliedObject) ([]functionVersion, error) {
@@ -128,10 +128,7 @@ func (db *DB) functions(ctx context.Context, tx pgx.Tx, apply []engine.Object, d
 	if err != nil {
 		return nil, err
 	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (f functionVersion, err error) {
-		err = row.Scan(&f.signature, &f.version)
-		return f, err
-	})
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[functionVersion])
 }
 
 func (db *DB) texts(objects []engine.Object) string {
@@ -155,7 +152,7 @@ func (db *DB) dropViews(gone []engine.AppliedObject) string {
 func dropFunctions(gone []functionVersion) string {
 	var text strings.Builder
 	for _, f := range gone {
-		fmt.Fprintf(&text, "DROP FUNCTION %s;\n", f.signature)
+		fmt.Fprintf(&text, "DROP FUNCTION %s;\n", f.Signature)
 	}
 	return text.String()
 }

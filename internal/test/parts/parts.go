@@ -35,7 +35,7 @@ type component struct {
 
 // Run works until ctx ends, or nothing is left.
 func (c *component) Run(ctx context.Context) error {
-	if err := worker.AwaitSchema(ctx, c.log, c.db, !c.ends); err != nil && ctx.Err() == nil {
+	if err := worker.AwaitReady(ctx, c.log, !c.ends, c.db.CheckSchema); err != nil && ctx.Err() == nil {
 		return err
 	}
 	return c.Cleanup.Beside(ctx, func(ctx context.Context) error {
