@@ -49,12 +49,13 @@ type Attempt struct {
 // Outcome is what became of an attempt. More may come: have a default for them.
 type Outcome string
 
-// The outcomes. All but the first four leave the message for another attempt.
+// The outcomes. All but the first five leave the message for another attempt.
 const (
 	OutcomeAcked     Outcome = "acked"     // handled
 	OutcomeFailed    Outcome = "failed"    // for good
 	OutcomeSettled   Outcome = "settled"   // by its handler, in a transaction of its own
 	OutcomeExpired   Outcome = "expired"   // without an attempt: it was too late for one
+	OutcomeCancelled Outcome = "cancelled" // while it ran, or was about to
 	OutcomeRetried   Outcome = "retried"   // failed, to be tried again
 	OutcomeSnoozed   Outcome = "snoozed"   // put off by its handler
 	OutcomeUnhandled Outcome = "unhandled" // no handler here

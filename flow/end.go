@@ -81,7 +81,7 @@ func (f *Run) finish(out any) error {
 	return nil
 }
 
-// undo undoes the effects of a flow that has failed, and then fails its message.
+// undo undoes the effects of a flow that has failed, or is cancelled, and then ends its message.
 func (f *Run) undo() error {
 	f.stop = nil
 	result := f.ending
@@ -100,6 +100,9 @@ func (f *Run) undo() error {
 		if row := f.ended(key); row.Kind == op.FlowFailed {
 			result = fmt.Errorf("%w; undo of %q: %s", result, u.name, row.Result)
 		}
+	}
+	if errors.Is(result, ErrCancelled) {
+		return worker.Cancelled(result.Error())
 	}
 	return worker.Permanent(result)
 }

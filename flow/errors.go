@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/bravellian/pawl/internal/worker"
+	"github.com/bravellian/pawl/outbox"
 )
 
 var (
@@ -14,8 +15,8 @@ var (
 	// ErrTimeout is returned by Wait when the time of Within has passed without a signal.
 	ErrTimeout = errors.New("no signal came in time")
 	// ErrCancelled is returned by what a cancelled flow has not done yet, and is the reason with which
-	// it ends.
-	ErrCancelled = errors.New("cancelled")
+	// it ends. It is outbox.ErrCancelled.
+	ErrCancelled = outbox.ErrCancelled
 	// ErrOver is returned for a signal to a flow that has ended.
 	ErrOver = errors.New("the flow is over")
 	// ErrTooLarge is returned for a result of more than 64 KiB, which ends the flow. Store it elsewhere,

@@ -82,7 +82,7 @@ func ExampleFlows_Cancel() {
 		fmt.Println(end.Status, end.Reason)
 	}
 	must(p.Stop(ctx))
-	// Output: failed cancelled
+	// Output: discarded cancelled
 }
 
 // Parts of a step run as messages of their own, on any worker, and their results come back in order.

@@ -101,6 +101,9 @@ func (f *Run) fan(key string, n int, s *spec, messages func() []outbox.Message, 
 		return f.results(key, id, n, s, into)
 	}
 	if err := f.begin(); err != nil {
+		if begun && f.ending != nil {
+			err = cmp.Or(f.abandon(id), err)
+		}
 		return 0, err
 	}
 	if !begun {
@@ -122,6 +125,19 @@ func (f *Run) start(id join.ID, messages []outbox.Message) error {
 		return Final(err)
 	case err != nil:
 		return f.suspend(err)
+	}
+	return nil
+}
+
+// abandon cancels the messages that a cancelled flow waits for.
+func (f *Run) abandon(id join.ID) error {
+	for m, err := range f.flows.joins.Members(f.ctx, id, join.MembersOptions{Status: join.Pending}) {
+		if err == nil {
+			err = f.flows.send(f.ctx, nil, m.MessageID, op.FlowCancel, nil)
+		}
+		if err != nil && !errors.Is(err, ErrOver) && !errors.Is(err, outbox.ErrNotFound) {
+			return f.suspend(err)
+		}
 	}
 	return nil
 }
@@ -168,8 +184,11 @@ func (fl *Flow[I, O]) handlePart(f *Run, step string) error {
 		return err
 	}
 	f.base = 0 // the attempts are the part's
-	if f.ending != nil {
-		return worker.Permanent(fmt.Errorf("%w: %w", ErrOver, f.ending))
+	switch err := fmt.Errorf("%w: %w", ErrOver, f.ending); {
+	case errors.Is(f.ending, ErrCancelled):
+		return worker.Cancelled(err.Error())
+	case f.ending != nil:
+		return worker.Permanent(err)
 	}
 	if _, err = fl.call(f, whole.Payload); f.suspended {
 		return f.answer

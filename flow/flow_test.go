@@ -18,7 +18,10 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
+	"github.com/google/uuid"
 )
 
 // rig is a program with flows on a fresh database.
@@ -117,7 +120,7 @@ func reason[I, O any](t *testing.T, r *rig, fl *flow.Flow[I, O], id outbox.Messa
 	t.Helper()
 	_, err := fl.Await(t.Context(), r, id)
 	var end *outbox.EndError
-	if !errors.As(err, &end) || end.Status != outbox.Failed {
+	if !errors.As(err, &end) || (end.Status == outbox.Discarded) != strings.HasPrefix(end.Reason, flow.ErrCancelled.Error()) {
 		t.Fatalf("the flow ended with %v", err)
 	}
 	return end.Reason
@@ -520,6 +523,10 @@ func TestRedrive(t *testing.T) {
 		r.parked(id, 0)
 		check(t, r.Flows().Cancel(t.Context(), id))
 		reason(t, r, fl, id)
+		i, err := r.Outbox.Get(t.Context(), id)
+		check(t, err)
+		_, err = parts.NewOutbox(r.db, worker.Options{}).Undiscard(t.Context(), outbox.FailedFilter{IDs: []outbox.Position{i.Position}}, uuid.Nil)
+		check(t, err)
 		redrive(id)
 		r.parked(id, 0)
 		check(t, approved.Send(t.Context(), r, id, approval{}))

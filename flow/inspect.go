@@ -71,9 +71,10 @@ func (fs *Flows) Signal(ctx context.Context, id outbox.MessageID, name string, p
 	return fs.send(ctx, nil, id, name, payload)
 }
 
-// Cancel makes a run undo what it has done (see Run.Undo) and end as failed, with ErrCancelled as its
-// reason. What waits ends at once. A step that is running ends first; where none follows the run may
-// complete. Errors: outbox.ErrNotFound, ErrOver.
+// Cancel makes a run undo what it has done (see Run.Undo) and end as discarded, with ErrCancelled as its
+// reason. What waits ends at once; of a step that is running the context ends within a second, in whatever
+// process. Parts of All and flows of Call that it waits for are cancelled too. A run that comes to no step any
+// more completes. Errors: outbox.ErrNotFound, ErrOver.
 func (fs *Flows) Cancel(ctx context.Context, id outbox.MessageID) error {
 	return fs.send(ctx, nil, id, op.FlowCancel, nil)
 }

@@ -208,6 +208,8 @@ func (f *Run) ended(key string) *op.FlowRow {
 // another step, none does.
 func (f *Run) begin() error {
 	switch {
+	case f.ctx.Err() != nil:
+		return f.suspend(f.ctx.Err())
 	case f.ending != nil:
 		f.stop = f.ending
 	case f.part != "":
@@ -229,7 +231,13 @@ func (f *Run) keep(s *op.FlowStep) error {
 	if err := f.number(s); err != nil {
 		return err
 	}
-	return f.kept(s, f.flows.writes.Do(f.ctx, &write{step: s}))
+	ctx := f.ctx
+	if ctx.Err() != nil { // what a step did is stored also if the attempt was stopped meanwhile
+		var cancel context.CancelFunc
+		ctx, cancel = engine.Detach(ctx, time.Minute)
+		defer cancel()
+	}
+	return f.kept(s, f.flows.writes.Do(ctx, &write{step: s}))
 }
 
 // number completes a step that is to be stored.

@@ -34,7 +34,7 @@ func (q *endless) Exchange(_ context.Context, _ *worker.Settlement, c worker.Cla
 }
 
 func (q *endless) Extend(context.Context, []worker.Held, time.Duration) (int64, error) { return 0, nil }
-func (q *endless) Reap(context.Context) (int64, bool, error)                           { return 0, false, nil }
+func (q *endless) Reap(context.Context) (worker.Reaped, error)                         { return worker.Reaped{}, nil }
 
 func (q *endless) ClaimSuspects(context.Context, uuid.UUID, time.Duration, int) ([]worker.Item[*outbox.Message], error) {
 	return nil, nil

@@ -34,7 +34,7 @@ type queueHandle struct{ claimed, reaped prometheus.Counter }
 // rare. The common ones are there from the start, so that a rate has a zero to rise
 // from.
 type outcomes struct {
-	made [worker.OutcomeExpired + 1]atomic.Pointer[prometheus.Counter]
+	made [worker.OutcomeCancelled + 1]atomic.Pointer[prometheus.Counter]
 	make func(outcome string) prometheus.Counter
 }
 

@@ -323,17 +323,36 @@ func optionalTime(t time.Time) *time.Time {
 	return &t
 }
 
+// ErrCancelled is the cause (context.Cause) with which a handler's context ends whose message is cancelled.
+var ErrCancelled = worker.ErrCancelled
+
 // Cancel takes messages back that have not run: they count as discarded, with the
 // reason as their error, and as failed steps of their joins. Messages that a
 // worker holds, or that are over, are left alone. It returns how many it
 // cancelled, also with an error.
 func (o *Outbox) Cancel(ctx context.Context, reason string, ids ...Position) (int64, error) {
+	return o.cancel(ctx, reason, ids, func(ids []int64, reason string, note op.Note) engine.Operation {
+		return op.OutboxCancel{IDs: ids, Reason: reason, Note: note}
+	})
+}
+
+// CancelRunning is Cancel, and stops what is running, in whatever process: within a second the context of
+// its handler ends with ErrCancelled. The message is discarded when the handler has returned an error,
+// whichever, and done if it returns none. What waits for another attempt by then is cancelled. It returns how
+// many messages it cancelled or asked the handlers of to stop, also with an error. Workers of Run read
+// that; who claims by himself does not, and gets the message's end as a lost lease at most.
+func (o *Outbox) CancelRunning(ctx context.Context, reason string, ids ...Position) (int64, error) {
+	return o.cancel(ctx, reason, ids, func(ids []int64, reason string, note op.Note) engine.Operation {
+		return op.OutboxStop{IDs: ids, Reason: reason, Note: note}
+	})
+}
+
+func (o *Outbox) cancel(ctx context.Context, reason string, ids []Position, of func(ids []int64, reason string, note op.Note) engine.Operation) (int64, error) {
 	if err := engine.CheckText("reason", reason, limits.Reason, false); err != nil {
 		return 0, err
 	}
-	ctx = audit.WithReason(ctx, reason)
-	return o.eachChunk(ctx, audit.Cancel, these(ids), ids, func(ids []int64, note op.Note) engine.Operation {
-		return op.OutboxCancel{IDs: ids, Reason: cmp.Or(reason, "cancelled"), Note: note}
+	return o.eachChunk(audit.WithReason(ctx, reason), audit.Cancel, these(ids), ids, func(ids []int64, note op.Note) engine.Operation {
+		return of(ids, cmp.Or(reason, ErrCancelled.Error()), note)
 	})
 }
 

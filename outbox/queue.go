@@ -210,6 +210,22 @@ func (o *Outbox) adopt(ctx context.Context) (int64, error) {
 // reapRuns bounds one transaction: every message of a run gets a row.
 const reapRuns = 50
 
+// stops returns those of messages that are claimed, and ends the others.
+func (o *Outbox) stops(ctx context.Context, all []op.Stopping) (running []worker.Stop, err error) {
+	var over []int64
+	for _, s := range all {
+		if s.Claimed {
+			running = append(running, worker.Stop{ID: s.ID, Owner: worker.Value(s.Owner), Reason: s.Reason})
+		} else {
+			over = append(over, s.ID)
+		}
+	}
+	if len(over) > 0 {
+		_, err = engine.Exec(ctx, o.db, nil, op.OutboxStopEnd{IDs: over})
+	}
+	return running, err
+}
+
 func (o *Outbox) reap(ctx context.Context, more ...*engine.Call) (int64, error) {
 	call := engine.Ask(op.OutboxReap{Most: reapRuns, Keep: o.opts.KeptAttempts, All: o.opts.StopWhenEmpty})
 	err := o.db.Do(ctx, append([]*engine.Call{call}, more...)...)

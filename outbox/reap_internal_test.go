@@ -41,7 +41,7 @@ func TestReapsOneAfterTheOther(t *testing.T) {
 		var loops sync.WaitGroup
 		for _, queue := range o.opts.Queues {
 			loops.Go(func() {
-				if _, _, err := (&source{o: o, queue: queue}).Reap(t.Context()); err != nil {
+				if _, err := (&source{o: o, queue: queue}).Reap(t.Context()); err != nil {
 					t.Error(err)
 				}
 			})

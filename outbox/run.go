@@ -196,19 +196,24 @@ func (s *source) Extend(ctx context.Context, held []worker.Held, lease time.Dura
 	return engine.Exec(ctx, s.o.db, nil, op.OutboxExtend{Runs: heldRuns(held), Lease: lease})
 }
 
-func (s *source) Reap(ctx context.Context) (n int64, suspects bool, err error) {
+func (s *source) Reap(ctx context.Context) (found worker.Reaped, err error) {
 	if err := s.o.adoptIfDue(ctx); err != nil {
-		return 0, false, err
+		return found, err
 	}
 	select {
 	case s.o.shared.Reaping <- struct{}{}:
 		defer func() { <-s.o.shared.Reaping }()
 	case <-ctx.Done():
-		return 0, false, ctx.Err()
+		return found, ctx.Err()
 	}
 	due := engine.Ask(op.OutboxSuspects{Queue: s.queue})
-	n, err = s.o.reap(ctx, due)
-	return n, due.N > 0, err
+	var stops []op.Stopping
+	if found.N, err = s.o.reap(ctx, due, engine.List(op.OutboxStopping{}, &stops)); err != nil {
+		return found, err
+	}
+	found.Suspects = due.N > 0
+	found.Stops, err = s.o.stops(ctx, stops)
+	return found, err
 }
 
 func (s *source) NextDue(ctx context.Context) (time.Duration, bool, error) {

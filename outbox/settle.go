@@ -145,7 +145,7 @@ func failures(failures []worker.Failure) []op.Failure {
 	slices.SortFunc(failures, func(a, b worker.Failure) int { return cmp.Compare(a.ID, b.ID) })
 	all := make([]op.Failure, len(failures))
 	for i, f := range failures {
-		all[i] = op.Failure{Held: held(f.Owner, f.ID), Reported: reported(f.Error), Expired: f.Expired, Hold: f.Hold}
+		all[i] = op.Failure{Held: held(f.Owner, f.ID), Reported: reported(f.Error), Expired: f.Expired, Cancelled: f.Cancelled, Hold: f.Hold}
 	}
 	return all
 }

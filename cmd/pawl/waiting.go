@@ -11,7 +11,8 @@ import (
 
 // cancelCmd is "pawl cancel".
 type cancelCmd struct {
-	IDs []string `arg:"" name:"id" help:"Ids of messages that have not run: UUIDs or positions."`
+	IDs     []string `arg:"" name:"id" help:"Ids of messages that have not run: UUIDs or positions."`
+	Running bool     `help:"Also stop messages that run."`
 }
 
 // Help is printed by --help.
@@ -21,16 +22,23 @@ retention period of the workers, with --reason as its last error. A message that
 is a step of a join counts as failed there.
 
 Messages that wait can be cancelled, those that wait for a retry included. One that
-a worker holds, or that is over, means that none is touched.
+a worker holds, or that is over, means that none is touched. With --running those
+that workers hold are stopped: within a second the context of the handler ends, and
+if the handler returns an error the message is discarded. For flows use "pawl flows
+cancel", which undoes what they have done.
 
 Examples:
 
-    pawl cancel 0198c9a0-5d7e-8a41-9c3f-000000000001 --reason 'sent by hand'`
+    pawl cancel 0198c9a0-5d7e-8a41-9c3f-000000000001 --reason 'sent by hand'
+    pawl cancel 0198c9a0-5d7e-8a41-9c3f-000000000001 --running`
 }
 
 // Run cancels messages.
 func (c *cancelCmd) Run(ctx context.Context, a *app, g *options) error {
-	return changeWaiting(ctx, a, g, c.IDs, "cancelled", func(o *outbox.Outbox, ids []outbox.Position) (int64, error) {
+	return changeWaiting(ctx, a, g, c.IDs, "cancelled", c.Running, func(o *outbox.Outbox, ids []outbox.Position) (int64, error) {
+		if c.Running {
+			return o.CancelRunning(ctx, g.Reason, ids...)
+		}
 		return o.Cancel(ctx, g.Reason, ids...)
 	})
 }
@@ -59,20 +67,20 @@ func (c *rescheduleCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err := (&outbox.Message{Topic: "any", Due: due}).Validate(); err != nil {
 		return usage("%w", err)
 	}
-	return changeWaiting(ctx, a, g, c.IDs, "rescheduled", func(o *outbox.Outbox, ids []outbox.Position) (int64, error) {
+	return changeWaiting(ctx, a, g, c.IDs, "rescheduled", false, func(o *outbox.Outbox, ids []outbox.Position) (int64, error) {
 		return o.Reschedule(ctx, due, ids...)
 	})
 }
 
-// changeWaiting changes messages that have not run.
-func changeWaiting(ctx context.Context, a *app, g *options, ids []string, done string, act func(*outbox.Outbox, []outbox.Position) (int64, error)) error {
+// changeWaiting changes messages that have not run or, where running says so, run.
+func changeWaiting(ctx context.Context, a *app, g *options, ids []string, done string, running bool, act func(*outbox.Outbox, []outbox.Position) (int64, error)) error {
 	s, err := g.open(ctx, opening{})
 	if err != nil {
 		return err
 	}
 	o := s.pawl().Outbox
 	all, err := lookUpAll(ctx, o, ids, func(i *outbox.Info) error {
-		if i.Status != outbox.Ready {
+		if i.Status != outbox.Ready && !(running && i.Status == outbox.InProgress) {
 			return fmt.Errorf("is %s, not waiting", view.MessageStatus(i))
 		}
 		return nil

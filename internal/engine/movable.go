@@ -224,6 +224,7 @@ func Tables() []Table {
 		table("flow_step", "id name kind", ints("id", "kind", "nr", "retry", "signal"), of(Text, "name"), of(Time, "created_at"), of(Bytes, "result")),
 		table("flow_signal", "id nr", ints("id", "nr"), of(Text, "name"), of(Time, "created_at"), of(Bytes, "payload")),
 		table("flow_wait", "id", ints("id", "retry"), of(Text, "name"), of(Time, "since")),
+		table("outbox_stopping", "id", ints("id"), of(UUID, "owner"), of(Text, "reason"), of(Time, "at")),
 		table("outbox_bulk", "id", of(UUID, "id"), of(Text, "action", "ids", "topic", "queue", "error", "target", "actor", "reason", "stopped_by", "fingerprint"), ints("most", "rate", "total", "n", "last"),
 			of(Time, "failed_since", "failed_before", "created_at", "at", "stepped_at", "ended_at")),
 		table("outbox_pause", "kind name", of(Text, "kind", "name", "actor", "reason"), ints("lane"), of(Time, "at"), of(Bool, "ending")),

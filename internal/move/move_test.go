@@ -71,8 +71,7 @@ type store struct {
 	claimed outbox.OwnerToken
 }
 
-// fill puts something into every table.
-// fillFlow stores a parked flow with a step, a signal and a result.
+// fillFlow stores a parked flow with a step, a signal and a result, and a message that is to be stopped.
 func fillFlow(t testing.TB, d dbtest.Database, p *pawl.Pawl) {
 	t.Helper()
 	ctx := t.Context()
@@ -85,8 +84,15 @@ func fillFlow(t testing.TB, d dbtest.Database, p *pawl.Pawl) {
 	step := op.FlowStep{Owner: owner, ID: at, Name: "a", Nr: 1, Result: []byte{0, 1, 255}}
 	must(t, d.DB.Do(ctx, engine.Ask(op.FlowKeep{Steps: []op.FlowStep{step}}), engine.Ask(op.JoinResults{Results: []op.JoinResult{{Owner: owner, ID: at, Result: []byte("r")}}}),
 		engine.Ask(op.FlowPark{Parks: []op.FlowParked{{Owner: owner, ID: at, Name: "s", Delay: &day}}}), engine.Ask(op.FlowPutSignal{MessageID: id, Name: "other", Payload: []byte("{}")})))
+	_, err = p.Outbox.Enqueue(ctx, outbox.Message{Topic: "long", Queue: "flows"})
+	must(t, err)
+	msgs, err = p.Outbox.WorkQueue("flows").Claim(ctx, owner, time.Minute, 1)
+	must(t, err)
+	_, err = p.Outbox.CancelRunning(ctx, "too long", msgs[0].Position)
+	must(t, err)
 }
 
+// fill puts something into every table.
 func fill(t testing.TB, d dbtest.Database) *store {
 	t.Helper()
 	ctx := t.Context()

@@ -15,7 +15,8 @@ type claim[M any] struct {
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
 	items    []Item[M]
-	plain    []int // those that wait for no slot; nil: all
+	contexts []itemContext // of the items
+	plain    []int         // those that wait for no slot; nil: all
 	states   []state
 	deadline time.Time   // of the lease, by this process's clock, counted from before the request
 	expiry   *time.Timer // expires the claim at its deadline, regardless of the database
@@ -49,6 +50,10 @@ func (l *inflight[M]) openLocked(handlers context.Context, owner uuid.UUID, dead
 	n := len(items)
 	c := &claim[M]{owner: owner, items: items, states: make([]state, n), deadline: deadline, open: n, left: n, done: make([]result, 0, n)}
 	c.ctx, c.cancel = context.WithCancelCause(handlers)
+	c.contexts = make([]itemContext, n)
+	for i := range c.contexts {
+		c.contexts[i].Context = c.ctx
+	}
 	c.expiry = time.AfterFunc(time.Until(deadline), func() { l.expire(c) })
 	l.claims = append(l.claims, c)
 	l.waiting += n

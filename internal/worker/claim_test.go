@@ -159,7 +159,7 @@ func (q *oneClaim) Exchange(_ context.Context, _ *worker.Settlement, c worker.Cl
 func (q *oneClaim) Extend(context.Context, []worker.Held, time.Duration) (int64, error) {
 	return 0, errors.New("not expected")
 }
-func (q *oneClaim) Reap(context.Context) (int64, bool, error) { return 0, false, nil }
+func (q *oneClaim) Reap(context.Context) (worker.Reaped, error) { return worker.Reaped{}, nil }
 
 func (q *oneClaim) ClaimSuspects(context.Context, uuid.UUID, time.Duration, int) ([]worker.Item[*megabyte], error) {
 	return nil, nil

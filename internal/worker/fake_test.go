@@ -479,27 +479,27 @@ func (l *link) ClaimSuspects(ctx context.Context, owner uuid.UUID, lease time.Du
 	return items, nil
 }
 
-func (l *link) Reap(ctx context.Context) (n int64, suspects bool, err error) {
+func (l *link) Reap(ctx context.Context) (r worker.Reaped, err error) {
 	c := &call{op: "reap"}
 	err = l.do(ctx, c, func() {
 		for _, e := range l.s.entries[l.s.ended:] {
-			if e.place == leased && e.until.Before(time.Now()) && n < reapMost {
+			if e.place == leased && e.until.Before(time.Now()) && r.N < reapMost {
 				e.lapse()
-				n++
+				r.N++
 			}
 		}
-		c.got = int(n)
+		c.got = int(r.N)
 		for _, e := range l.s.entries[l.s.ended:] {
-			suspects = suspects || e.place == ready && e.suspect > 0 && !e.at.After(time.Now())
+			r.Suspects = r.Suspects || e.place == ready && e.suspect > 0 && !e.at.After(time.Now())
 		}
 	})
 	if err != nil {
-		return 0, false, err
+		return worker.Reaped{}, err
 	}
-	if n > 0 {
+	if r.N > 0 {
 		l.s.notify()
 	}
-	return n, suspects, nil
+	return r, nil
 }
 
 func (l *link) NextDue(ctx context.Context) (d time.Duration, ok bool, err error) {

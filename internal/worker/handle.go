@@ -24,13 +24,16 @@ func (l *Loop[M]) work(t task[M], ok bool) {
 func (l *Loop[M]) mayStart(t *task[M]) (now time.Time, ok bool) {
 	left := time.Until(t.deadline)
 	now = t.deadline.Add(-left) // one reading of the clock for both
-	return now, !t.late && left >= l.cfg.Lease/3 && t.claim.ctx.Err() == nil
+	return now, !t.late && left >= l.cfg.Lease/3 && t.ctx().Err() == nil
 }
 
 // execute runs one item's handler and returns the result.
 func (l *Loop[M]) execute(t *task[M]) (r result) {
 	defer func() { r.index = t.index }()
 	now, ok := l.mayStart(t)
+	if r, stopped := l.stopped(t); stopped {
+		return r
+	}
 	if !ok {
 		return result{outcome: released, reported: OutcomeReleased, notStarted: true}
 	}
@@ -65,7 +68,7 @@ func (l *Loop[M]) runHandler(t *task[M], policy RetryPolicy) (err error) {
 			l.replace(*t, policy)
 		}
 	}()
-	err = l.cfg.Handle(t.claim.ctx, *t.item)
+	err = l.cfg.Handle(t.ctx(), *t.item)
 	returned = true
 	return err
 }
@@ -93,6 +96,7 @@ func (l *Loop[M]) resultOf(t *task[M], policy RetryPolicy, err error) (r result)
 		return l.succeeded(t)
 	}
 	var snooze *snoozeError
+	var over *cancelledError
 	switch {
 	case errors.Is(err, ErrSettled):
 		l.stats.settledByHandler()
@@ -102,11 +106,16 @@ func (l *Loop[M]) resultOf(t *task[M], policy RetryPolicy, err error) (r result)
 		return result{outcome: expired, reported: OutcomeExpired}
 	case errors.As(err, &snooze):
 		return l.snoozed(t, snooze)
+	case errors.As(err, &over):
+		return l.cancelled(t, over.reason)
+	}
+	if r, ok := l.stopped(t); ok { // whatever the error says
+		return r
 	}
 	var permanent *permanentError
 	var after *retryAfterError
 	final, timed := errors.As(err, &permanent), errors.As(err, &after)
-	if t.claim.ctx.Err() != nil && (errors.Is(err, context.Canceled) || !final && !timed && !panicked(err)) {
+	if t.ctx().Err() != nil && (errors.Is(err, context.Canceled) || !final && !timed && !panicked(err)) {
 		return l.interrupted(t)
 	}
 	r = result{outcome: retried, reported: OutcomeRetried, text: ErrorText(err.Error())}
@@ -153,7 +162,7 @@ func panicked(err error) bool {
 // interrupted returns the result of a handler that failed after its context was cancelled,
 // whatever its error says ("signal: killed").
 func (l *Loop[M]) interrupted(t *task[M]) result {
-	if errors.Is(context.Cause(t.claim.ctx), ErrLeaseLost) {
+	if errors.Is(context.Cause(t.ctx()), ErrLeaseLost) {
 		l.cfg.Logger.Warn("lease lost while handling", "topic", t.item.Topic, "message_id", t.item.MessageID.String())
 		return result{outcome: dropped, reported: OutcomeLost}
 	}

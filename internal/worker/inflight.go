@@ -51,6 +51,7 @@ const (
 	retried
 	failedForGood
 	expired
+	cancelled
 	released
 	parked
 	dropped // the lease is lost, or the handler settled it: there is nothing to write
@@ -192,6 +193,8 @@ func (s *Settlement) add(h Held, r result) {
 		s.Failures = append(s.Failures, Failure{Held: h, Error: r.text})
 	case expired:
 		s.Failures = append(s.Failures, Failure{Held: h, Expired: true})
+	case cancelled:
+		s.Failures = append(s.Failures, Failure{Held: h, Error: r.text, Cancelled: true})
 	case released:
 		s.Releases = append(s.Releases, Release{h, r.delay, r.notStarted})
 	case parked:

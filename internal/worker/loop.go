@@ -39,13 +39,19 @@ type Queue[M any] interface {
 	// Extend extends the lease of what is still held and returns the number of
 	// those items.
 	Extend(ctx context.Context, held []Held, lease time.Duration) (int64, error)
-	// Reap puts back a bounded number of items whose lease expired, and returns their
-	// number and whether suspects can be claimed.
-	Reap(ctx context.Context) (n int64, suspects bool, err error)
+	// Reap puts back a bounded number of items whose lease expired.
+	Reap(ctx context.Context) (Reaped, error)
 	// NextDue returns how long until something is due; ok is false for never.
 	NextDue(ctx context.Context) (d time.Duration, ok bool, err error)
 	// Waiter returns a new waiter for work.
 	Waiter() engine.Waiter
+}
+
+// Reaped is what Reap did and found.
+type Reaped struct {
+	N        int64 // items that it put back
+	Suspects bool  // some can be claimed
+	Stops    []Stop
 }
 
 // ClaimRequest says what to claim.

@@ -90,19 +90,20 @@ func (l *Loop[M]) stale(items []Item[M]) bool {
 // reapAll reaps until nothing is left, and records whether suspects can be claimed.
 func (l *Loop[M]) reapAll(ctx context.Context) error {
 	for ctx.Err() == nil {
-		n, suspects, err := l.cfg.Queue.Reap(ctx)
+		r, err := l.cfg.Queue.Reap(ctx)
 		if err != nil {
 			return err
 		}
-		if n > 0 { // logged before any of it is handled
-			l.stats.reaped(n)
-			l.cfg.Logger.Info("reaped expired leases", "count", n)
+		if r.N > 0 { // logged before any of it is handled
+			l.stats.reaped(r.N)
+			l.cfg.Logger.Info("reaped expired leases", "count", r.N)
 		}
-		l.member.setSuspects(suspects)
-		if n == 0 {
+		l.member.setSuspects(r.Suspects)
+		l.inflight.stop(r.Stops)
+		if r.N == 0 {
 			return nil
 		}
-		l.cfg.Observers.reaped(l.cfg.Name, n)
+		l.cfg.Observers.reaped(l.cfg.Name, r.N)
 	}
 	return ctx.Err()
 }

@@ -70,11 +70,12 @@ const (
 	OutcomeLost                     // its lease was lost, and the database may not have its outcome
 	OutcomeSettled                  // settled by its handler, in a transaction of its own
 	OutcomeExpired                  // ended without an attempt: it was too late for one
+	OutcomeCancelled                // ended while it ran or was claimed: somebody cancelled it
 )
 
 // String returns the outcome as one lower-case word.
 func (o Outcome) String() string {
-	words := []string{"acked", "failed", "retried", "snoozed", "unhandled", "paused", "released", "lost", "settled", "expired"}
+	words := []string{"acked", "failed", "retried", "snoozed", "unhandled", "paused", "released", "lost", "settled", "expired", "cancelled"}
 	if o < 0 || int(o) >= len(words) {
 		return "unknown"
 	}

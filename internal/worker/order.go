@@ -23,7 +23,7 @@ func anyOrdered[M any](items []Item[M]) bool {
 // order completes what add added last, an item of a line.
 func (s *Settlement) order(policy OrderPolicy, o outcome) {
 	switch o {
-	case acked, expired, dropped:
+	case acked, expired, cancelled, dropped:
 		s.Freed = true
 	case retried:
 		yields := policy == OrderSkip

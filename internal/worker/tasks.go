@@ -18,6 +18,9 @@ type task[M any] struct {
 	started  time.Time   // when its handler started; zero if it did not
 }
 
+// ctx returns the context of the item's handler.
+func (t *task[M]) ctx() *itemContext { return &t.claim.contexts[t.index] }
+
 // release clears what is only needed while a handler runs, since its worker may be idle
 // for long afterwards, and gives its slot back.
 func (t *task[M]) release() (done ended[M]) {

@@ -61,9 +61,10 @@ type Retry struct {
 // Failure ends an item for good.
 type Failure struct {
 	Held
-	Error   string
-	Expired bool // before an attempt began
-	Hold    bool // the items behind it in its line go on waiting
+	Error     string
+	Expired   bool // before an attempt began
+	Cancelled bool
+	Hold      bool // the items behind it in its line go on waiting
 }
 
 // Release puts an item back without counting an attempt.

@@ -60,6 +60,33 @@ type OutboxCancel struct {
 	Note          Note
 }
 
+// OutboxStop is OutboxCancel, and asks for the end of messages that are claimed. It returns how many there are
+// of both.
+type OutboxStop struct {
+	engine.Number `call:"act_stop"`
+	IDs           []int64
+	Reason        string `text:"any"`
+	Note          Note
+}
+
+// OutboxStopping reads what is to be stopped: workers do so often, and nearly always there is nothing.
+type OutboxStopping struct{ engine.Rows[Stopping] }
+
+// Stopping is a message that is to be stopped.
+type Stopping struct {
+	ID      int64
+	Owner   *[16]byte // whose attempt is to end; nil: anybody's, and the message is cancelled
+	Reason  string
+	Claimed bool
+}
+
+// OutboxStopEnd ends what asks for the end of messages that are not claimed any more: those that wait
+// again are cancelled. It returns how many it ended.
+type OutboxStopEnd struct {
+	engine.Number
+	IDs []int64
+}
+
 // OutboxReschedule changes the due time of messages that are not claimed, and returns how
 // many.
 type OutboxReschedule struct {

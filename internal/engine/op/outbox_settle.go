@@ -60,11 +60,12 @@ type OutboxAbandon struct {
 type Failure struct {
 	Held
 	Reported
-	Expired bool // they ended before an attempt began: their state is another one
-	Hold    bool // those behind them with their ordering keys go on waiting
+	Expired   bool // they ended before an attempt began: their state is another one
+	Cancelled bool // they were stopped: they count as discarded
+	Hold      bool // those behind them with their ordering keys go on waiting
 }
 
-// OutboxFail marks messages as failed for good, or as expired, and returns how many there were.
+// OutboxFail marks messages as failed for good, as expired, or as discarded, and returns how many there were.
 type OutboxFail struct {
 	engine.Number
 	Runs   []Failure

@@ -10,7 +10,7 @@ GRANT SELECT, INSERT, UPDATE (asked) ON pawl.outbox_lane TO :"role";
 GRANT SELECT, INSERT, DELETE ON pawl.outbox_message TO :"role";
 GRANT SELECT, INSERT, UPDATE, DELETE ON
   pawl.outbox_ready, pawl.outbox_claim, pawl.outbox_done, pawl.outbox_exception, pawl.outbox_attempt, pawl.outbox_order, pawl.outbox_unique, pawl.outbox_limit_claim,
-  pawl.outbox_join, pawl.outbox_join_member, pawl.outbox_join_wait, pawl.outbox_join_result, pawl.outbox_result, pawl.flow_step, pawl.flow_signal, pawl.flow_wait,
+  pawl.outbox_join, pawl.outbox_join_member, pawl.outbox_join_wait, pawl.outbox_join_result, pawl.outbox_result, pawl.flow_step, pawl.flow_signal, pawl.flow_wait, pawl.outbox_stopping,
   pawl.inbox, pawl.timer, pawl.job, pawl.job_run, pawl.lease, pawl.lease_waiter, pawl.worker_process, pawl.activity, pawl.declared TO :"role";
 GRANT SELECT, DELETE ON pawl.outbox_bulk TO :"role";
 GRANT SELECT, UPDATE (next_at) ON pawl.outbox_limit TO :"role";

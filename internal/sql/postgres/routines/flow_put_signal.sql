@@ -15,6 +15,10 @@ BEGIN
   IF pawl.settled(v_id) THEN
     RETURN 2;
   END IF;
+  IF p_name = '' THEN
+    INSERT INTO pawl.outbox_stopping (id, owner, reason) SELECT v_id, c.owner, '' FROM pawl.run_of(pawl.outbox_claim, v_id) c WHERE c.lo + c.n > v_id
+    ON CONFLICT (id) DO NOTHING;
+  END IF;
   INSERT INTO pawl.flow_signal (id, nr, name, payload)
   SELECT v_id, 1 + coalesce((SELECT s.nr FROM pawl.flow_signal s WHERE s.id = v_id ORDER BY s.nr DESC LIMIT 1), 0), p_name, p_payload;
   WITH gone AS (

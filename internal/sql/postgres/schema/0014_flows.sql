@@ -1,6 +1,9 @@
 -- lowest: 5
 -- Durable flows: see docs/flows.md. Rows are written once, and deleted with the message of their flow.
 
+-- It has another parameter.
+DROP FUNCTION IF EXISTS pawl.outbox_fail_runs(uuid[], bigint[], integer[], text[], boolean, boolean[], text, integer, boolean[], text[]);
+
 -- What a run of a flow need not do again. kind: 0 done, 1 failed, 2 begun, 3 timed out, 4 the flow is ending.
 CREATE TABLE pawl.flow_step (
   id         bigint NOT NULL, -- the position of the flow's message
@@ -36,4 +39,12 @@ CREATE TABLE pawl.flow_wait (
 CREATE TABLE pawl.outbox_result (
   id     bigint PRIMARY KEY,
   result bytea NOT NULL
+);
+
+-- What is to be stopped while it runs.
+CREATE TABLE pawl.outbox_stopping (
+  id     bigint PRIMARY KEY,
+  owner  uuid, -- whose attempt is to end; NULL: anybody's, and the message is cancelled
+  reason text NOT NULL,
+  at     timestamptz NOT NULL DEFAULT clock_timestamp()
 );

@@ -36,6 +36,11 @@ type (
 		Name    string
 		Payload []byte
 	}
+	// flowStop asks for the end of the attempt that is made at a flow.
+	flowStop struct {
+		engine.Changes
+		to
+	}
 	flowKnown struct {
 		engine.Changes
 		to
@@ -105,6 +110,9 @@ func parkFlow(t *txn, r run, p *op.FlowParked) error {
 func putSignal(t *txn, o op.FlowPutSignal) (int64, error) {
 	to := to{carried(o.MessageID), o.MessageID}
 	n, err := t.change(flowSignalPut{to: to, Name: o.Name, Payload: o.Payload})
+	if err == nil && n > 0 && o.Name == op.FlowCancel {
+		err = t.do(flowStop{to: to})
+	}
 	if err != nil {
 		return 0, err
 	}

@@ -210,8 +210,11 @@ func fail(t *txn, o op.OutboxFail) (int64, error) {
 				return err
 			}
 		}
-		if f.Expired {
+		switch {
+		case f.Expired:
 			return endMessages(t, taken, statusExpired, f.Reported)
+		case f.Cancelled:
+			return discardHeld(t, taken, f.Reported)
 		}
 		if err := endMessages(t, taken, statusFailed, f.Reported); err != nil {
 			return err
@@ -222,6 +225,21 @@ func fail(t *txn, o op.OutboxFail) (int64, error) {
 		return 0, err
 	}
 	return total, countSteps(t, stepFailed, settled)
+}
+
+// discardHeld discards messages whose handlers were stopped. As any discard it can be taken back.
+func discardHeld(t *txn, runs []run, reason op.Reported) error {
+	if err := endMessages(t, runs, statusFailed, reason); err != nil {
+		return err
+	}
+	for _, r := range runs {
+		for id := r.Lo; id < r.end(); id++ {
+			if err := t.do(outboxDiscardOne{ID: id}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // failedAttempts keeps the last attempt of messages that failed for good.

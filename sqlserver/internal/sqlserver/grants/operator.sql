@@ -88,6 +88,7 @@ GRANT SELECT ON pawl.outbox_orphans TO [$(role)];
 GRANT SELECT ON pawl.outbox_pause TO [$(role)];
 GRANT SELECT ON pawl.outbox_ready TO [$(role)];
 GRANT SELECT ON pawl.outbox_result TO [$(role)];
+GRANT SELECT ON pawl.outbox_stopping TO [$(role)];
 GRANT SELECT ON pawl.outbox_unique TO [$(role)];
 GRANT SELECT ON pawl.pawl_object TO [$(role)];
 GRANT SELECT ON pawl.pawl_schema TO [$(role)];

@@ -13,6 +13,8 @@ BEGIN
 END;
 IF @got = 2 AND NOT pawl.settled(@id)
 BEGIN
+  IF @name = N'' AND NOT EXISTS (SELECT 1 FROM pawl.outbox_stopping s WITH (UPDLOCK, HOLDLOCK) WHERE s.id = @id)
+    INSERT INTO pawl.outbox_stopping (id, owner, reason) SELECT @id, c.owner, N'' FROM pawl.run_of(pawl.outbox_claimed, @id) c WHERE c.lo + c.n > @id;
   INSERT INTO pawl.flow_signal (id, nr, name, payload)
   SELECT @id, 1 + coalesce((SELECT MAX(s.nr) FROM pawl.flow_signal s WHERE s.id = @id), 0), @name, @payload;
   SELECT @lane = r.lane, @at = r.at FROM pawl.outbox_ready r WITH (FORCESEEK) WHERE r.lo = @id AND r.n = 1 AND r.at > SYSUTCDATETIME();

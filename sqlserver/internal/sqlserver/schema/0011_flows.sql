@@ -43,3 +43,12 @@ CREATE TABLE pawl.outbox_result (
   result varbinary(max) NOT NULL
 );
 ALTER TABLE pawl.outbox_result SET (LOCK_ESCALATION = DISABLE);
+
+-- What is to be stopped while it runs.
+CREATE TABLE pawl.outbox_stopping (
+  id     bigint NOT NULL PRIMARY KEY,
+  owner  uniqueidentifier, -- whose attempt is to end; NULL: anybody's, and the message is cancelled
+  reason nvarchar(max) NOT NULL,
+  at     datetime2(7) NOT NULL DEFAULT SYSUTCDATETIME()
+);
+ALTER TABLE pawl.outbox_stopping SET (LOCK_ESCALATION = DISABLE);

@@ -37,3 +37,11 @@ CREATE TABLE pawl.outbox_result (
   id     INTEGER PRIMARY KEY,
   result BLOB NOT NULL
 ) STRICT;
+
+-- What is to be stopped while it runs.
+CREATE TABLE pawl.outbox_stopping (
+  id     INTEGER PRIMARY KEY,
+  owner  BLOB, -- whose attempt is to end; NULL: anybody's, and the message is cancelled
+  reason TEXT NOT NULL,
+  at     INTEGER NOT NULL
+) STRICT;
