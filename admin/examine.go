@@ -110,3 +110,17 @@ func oneLine(err error) string { return strings.Join(strings.Fields(err.Error())
 func one(level health.Level, summary, next string) []health.Finding {
 	return []health.Finding{engine.NewFinding(level, summary, next)}
 }
+
+// mentions are things that were found, of which the first few are named.
+type mentions struct {
+	n     int
+	first []string
+}
+
+func (m *mentions) add(what string) {
+	if m.n++; m.n <= mentioned {
+		m.first = append(m.first, what)
+	}
+}
+
+func (m *mentions) String() string { return engine.Listed(m.first, m.n, mentioned) }

@@ -35,14 +35,12 @@ func described(j *joincheck.Join) string {
 
 // joinTally sums up what was found of joins.
 type joinTally struct {
-	read, large   int64
-	wrong, fixed  []string // some of them, described
-	wrongs, fixes int
-	hopeless      int      // of wrongs: more members count than there are steps
-	parked        []string // some joins that are over and whose waits are parked
-	parkeds       int
-	fix           bool
-	check         joincheck.Check
+	read, large  int64
+	wrong, fixed mentions
+	hopeless     int      // of those that are wrong: more members count than there are steps
+	parked       mentions // are over, and their waits are parked
+	fix          bool
+	check        joincheck.Check
 }
 
 // checkJoins compares the joins' counters with their members, finds waits of joins that
@@ -57,10 +55,7 @@ func (e *examination) checkJoins(ctx context.Context) ([]health.Finding, error) 
 	if err := e.checkParked(ctx, &sum); err != nil {
 		return sum.findings(), err
 	}
-	if found := sum.findings(); found != nil {
-		return found, nil
-	}
-	return one(health.OK, fmt.Sprintf("%d joins agree with their members", sum.read), ""), nil
+	return engine.OrOK(sum.findings(), fmt.Sprintf("%d joins agree with their members", sum.read)), nil
 }
 
 // checkJoinsOf checks the joins of one status, newest first.
@@ -97,13 +92,11 @@ func (e *examination) checkJoin(ctx context.Context, j *joincheck.Join, sum *joi
 	if e.opts.Fix && j.Fixable() {
 		changed, err := sum.check.Repair(ctx, j)
 		if changed {
-			sum.fixes++
-			sum.fixed = mention(sum.fixed, described(j))
+			sum.fixed.add(described(j))
 		}
 		return err
 	}
-	sum.wrongs++
-	sum.wrong = mention(sum.wrong, described(j))
+	sum.wrong.add(described(j))
 	if !j.Fixable() {
 		sum.hopeless++
 	}
@@ -122,9 +115,8 @@ func (e *examination) checkParked(ctx context.Context, sum *joinTally) error {
 		if err != nil {
 			return err
 		}
-		sum.parkeds += len(over)
 		for _, id := range over {
-			sum.parked = mention(sum.parked, join.ID(id).String())
+			sum.parked.add(join.ID(id).String())
 		}
 		if after = last; last == 0 {
 			return nil
@@ -133,32 +125,25 @@ func (e *examination) checkParked(ctx context.Context, sum *joinTally) error {
 	return nil
 }
 
-func mention(list []string, what string) []string {
-	if len(list) < mentioned {
-		list = append(list, what)
-	}
-	return list
-}
-
 // findings returns what is wrong and what was repaired, if anything.
 func (s *joinTally) findings() []health.Finding {
 	var found []health.Finding
-	if s.fixes > 0 {
-		found = append(found, one(health.Note, fmt.Sprintf("repaired %d joins: %s", s.fixes, engine.Listed(s.fixed, s.fixes, mentioned)), "")...)
+	if s.fixed.n > 0 {
+		found = append(found, one(health.Note, fmt.Sprintf("repaired %d joins: %s", s.fixed.n, &s.fixed), "")...)
 	}
-	if s.wrongs > 0 {
-		f := one(health.Problem, fmt.Sprintf("%d of %d joins disagree with their members: %s", s.wrongs, s.read, engine.Listed(s.wrong, s.wrongs, mentioned)), "Run: pawl doctor --fix")
-		if s.hopeless == s.wrongs {
+	if s.wrong.n > 0 {
+		f := one(health.Problem, fmt.Sprintf("%d of %d joins disagree with their members: %s", s.wrong.n, s.read, &s.wrong), "Run: pawl doctor --fix")
+		if s.hopeless == s.wrong.n {
 			f[0].NextStep = "More members count than there are steps: one of the tables was changed by hand. Cancel the join: pawl joins cancel ID"
 		}
-		f[0].Fixable = s.hopeless < s.wrongs
+		f[0].Fixable = s.hopeless < s.wrong.n
 		found = append(found, f...)
 	}
 	switch {
-	case s.parkeds > 0 && s.fix:
-		found = append(found, one(health.Note, fmt.Sprintf("woke the waits of %d joins that are over: %s", s.parkeds, engine.Listed(s.parked, s.parkeds, mentioned)), "")...)
-	case s.parkeds > 0:
-		f := one(health.Problem, fmt.Sprintf("%d joins are over, and their waits are parked: %s", s.parkeds, engine.Listed(s.parked, s.parkeds, mentioned)), "Run: pawl doctor --fix")
+	case s.parked.n > 0 && s.fix:
+		found = append(found, one(health.Note, fmt.Sprintf("woke the waits of %d joins that are over: %s", s.parked.n, &s.parked), "")...)
+	case s.parked.n > 0:
+		f := one(health.Problem, fmt.Sprintf("%d joins are over, and their waits are parked: %s", s.parked.n, &s.parked), "Run: pawl doctor --fix")
 		f[0].Fixable = true
 		found = append(found, f...)
 	}

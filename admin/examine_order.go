@@ -18,16 +18,14 @@ const orderPages = 10
 
 // orderTally sums up what was found of lines of ordering keys.
 type orderTally struct {
-	read          int
-	note          audit.Note
-	seen          map[line]bool // stuck
-	stuck, fixed  []string      // some keys
-	stucks, fixes int
-	strays        []string // some positions
-	strayed       int
-	put           int // strays that were put in line
-	held          int
-	oldest        *op.DoctorLine // of the messages that hold their keys
+	read         int
+	note         audit.Note
+	seen         map[line]bool // stuck
+	stuck, fixed mentions      // keys
+	strays       mentions      // positions
+	put          int           // strays that were put in line
+	held         int
+	oldest       *op.DoctorLine // of the messages that hold their keys
 }
 
 type line struct {
@@ -59,10 +57,7 @@ func (e *examination) checkOrder(ctx context.Context) ([]health.Finding, error) 
 	if err := e.checkStrays(ctx, &sum); err != nil {
 		return e.orderFindings(&sum), err
 	}
-	if found := e.orderFindings(&sum); found != nil {
-		return found, nil
-	}
-	return one(health.OK, fmt.Sprintf("no ordering key is stuck, of %s messages that are in line", atMost(sum.read)), ""), nil
+	return engine.OrOK(e.orderFindings(&sum), fmt.Sprintf("no ordering key is stuck, of %s messages that are in line", atMost(sum.read))), nil
 }
 
 // atMost is how many rows were read, of more where a limit ended it.
@@ -88,13 +83,11 @@ func (e *examination) checkLine(ctx context.Context, m *op.DoctorLine, sum *orde
 	if e.opts.Fix {
 		n, err := e.repairLine(ctx, m.ID, sum)
 		if n > 0 {
-			sum.fixes++
-			sum.fixed = mention(sum.fixed, fmt.Sprintf("%q", m.Key))
+			sum.fixed.add(fmt.Sprintf("%q", m.Key))
 		}
 		return err
 	}
-	sum.stucks++
-	sum.stuck = mention(sum.stuck, fmt.Sprintf("%q", m.Key))
+	sum.stuck.add(fmt.Sprintf("%q", m.Key))
 	return nil
 }
 
@@ -108,32 +101,29 @@ func (e *examination) checkStrays(ctx context.Context, sum *orderTally) error {
 			sum.put += int(n)
 			continue
 		}
-		sum.strayed++
-		sum.strays = mention(sum.strays, fmt.Sprint(list[i].ID))
+		sum.strays.add(fmt.Sprint(list[i].ID))
 	}
 	return err
 }
 
 func (e *examination) repairLine(ctx context.Context, id int64, sum *orderTally) (int64, error) {
-	call := engine.Ask(op.DoctorLineRepair{ID: id, Note: sum.note.Op()})
-	err := e.db.Do(ctx, call)
-	return call.N, err
+	return engine.Exec(ctx, e.db, nil, op.DoctorLineRepair{ID: id, Note: sum.note.Op()})
 }
 
 // orderFindings returns what is wrong, what was repaired and what is held, if anything.
 func (e *examination) orderFindings(s *orderTally) (found []health.Finding) {
-	if s.fixes > 0 {
-		found = append(found, one(health.Note, fmt.Sprintf("%d ordering keys can be claimed again: %s", s.fixes, engine.Listed(s.fixed, s.fixes, mentioned)), "")...)
+	if s.fixed.n > 0 {
+		found = append(found, one(health.Note, fmt.Sprintf("%d ordering keys can be claimed again: %s", s.fixed.n, &s.fixed), "")...)
 	}
 	if s.put > 0 {
 		found = append(found, one(health.Note, fmt.Sprintf("put %d messages in line that waited for nothing", s.put), "")...)
 	}
 	const fix = "Run: pawl doctor --fix"
-	if s.stucks > 0 {
-		found = append(found, one(health.Problem, fmt.Sprintf("messages of %d ordering keys wait, and none of these keys can be claimed: %s", s.stucks, engine.Listed(s.stuck, s.stucks, mentioned)), fix)...)
+	if s.stuck.n > 0 {
+		found = append(found, one(health.Problem, fmt.Sprintf("messages of %d ordering keys wait, and none of these keys can be claimed: %s", s.stuck.n, &s.stuck), fix)...)
 	}
-	if s.strayed > 0 {
-		found = append(found, one(health.Problem, fmt.Sprintf("%s messages wait behind others of their ordering key, and are not in line: positions %s", engine.AtLeast(int64(s.strayed), s.strayed >= maxRows), engine.Listed(s.strays, s.strayed, mentioned)), fix)...)
+	if s.strays.n > 0 {
+		found = append(found, one(health.Problem, fmt.Sprintf("%s messages wait behind others of their ordering key, and are not in line: positions %s", engine.AtLeast(int64(s.strays.n), s.strays.n >= maxRows), &s.strays), fix)...)
 	}
 	for i := range found {
 		found[i].Fixable = found[i].Level == health.Problem

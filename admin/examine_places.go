@@ -21,8 +21,7 @@ const (
 
 // placesTally sums up what was made ready again.
 type placesTally struct {
-	placed int64
-	some   []string // some positions
+	placed mentions // positions
 	note   audit.Note
 }
 
@@ -35,8 +34,8 @@ func (e *examination) checkPlaces(ctx context.Context) ([]health.Finding, error)
 		err = e.placeAll(ctx, &sum)
 	}
 	var found []health.Finding
-	if sum.placed > 0 {
-		found = one(health.Note, fmt.Sprintf("%d messages that were in no place are ready again: ids %s", sum.placed, engine.Listed(sum.some, int(sum.placed), mentioned)),
+	if sum.placed.n > 0 {
+		found = one(health.Note, fmt.Sprintf("%d messages that were in no place are ready again: ids %s", sum.placed.n, &sum.placed),
 			"Nothing, but one that was handled before it was lost is handled again. Please report what the change log does not tell of.")
 	}
 	if err != nil {
@@ -126,8 +125,8 @@ func (e *examination) placePage(ctx context.Context, after int64, sum *placesTal
 			return 0, false, err
 		}
 		for _, c := range some {
-			if sum.placed += c.N; c.N > 0 {
-				sum.some = mention(sum.some, fmt.Sprint(c.Operation.(op.DoctorPlace).ID))
+			if c.N > 0 {
+				sum.placed.add(fmt.Sprint(c.Operation.(op.DoctorPlace).ID))
 			}
 		}
 	}
