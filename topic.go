@@ -199,11 +199,7 @@ func (t *Topic[T]) messages(bodies []T, opts []EnqueueOptions) ([]outbox.Message
 	case o.UniqueKey != "":
 		return nil, engine.Invalid("unique key", "one for several messages")
 	}
-	msgs := make([]outbox.Message, len(bodies))
-	for i, body := range bodies {
-		msgs[i] = t.With(body, opts...)
-	}
-	return msgs, nil
+	return engine.Mapped(bodies, func(body *T) outbox.Message { return t.With(*body, opts...) }), nil
 }
 
 // ScheduleTx stores a timer in the program's transaction: when it is due, body becomes a

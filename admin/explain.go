@@ -96,10 +96,7 @@ func kindText(kinds []Kind) string {
 	if len(kinds) == 0 {
 		kinds = explainable()
 	}
-	words := make([]string, len(kinds))
-	for i, k := range kinds {
-		words[i] = string(k)
-	}
+	words := engine.Mapped(kinds, func(k *Kind) string { return string(*k) })
 	last := len(words) - 1
 	if last == 0 {
 		return words[0]

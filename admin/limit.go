@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/throttle"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -53,11 +54,9 @@ func (a *Admin) RemoveLimit(ctx context.Context, kind Kind, name string) (bool, 
 // Limits returns the limits and how much of them is used, by kind and name.
 func (a *Admin) Limits(ctx context.Context) ([]Limit, error) {
 	list, err := a.limits.List(ctx)
-	var all []Limit
-	for _, l := range list {
-		all = append(all, Limit{
+	return engine.Mapped(list, func(l *throttle.Limit) Limit {
+		return Limit{
 			Kind: Kind(l.Kind), Name: l.Name, Limit: outbox.Limit(l.Bounds), Since: l.Since, Actor: l.Actor, Reason: l.Reason, Declared: l.Declared, Claimed: l.Claimed, Waiting: l.Waiting, Oldest: l.Oldest, Next: l.Next,
-		})
-	}
-	return all, err
+		}
+	}), err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/pause"
 )
 
@@ -40,9 +41,7 @@ func (a *Admin) Resume(ctx context.Context, kind Kind, name string) (bool, error
 // Pauses returns what is paused, by kind and name.
 func (a *Admin) Pauses(ctx context.Context) ([]Pause, error) {
 	list, err := a.pauses.List(ctx)
-	var all []Pause
-	for _, p := range list {
-		all = append(all, Pause{Kind: Kind(p.Kind), Name: p.Name, Since: p.Since, Actor: p.Actor, Reason: p.Reason, Ending: p.Ending})
-	}
-	return all, err
+	return engine.Mapped(list, func(p *pause.Pause) Pause {
+		return Pause{Kind: Kind(p.Kind), Name: p.Name, Since: p.Since, Actor: p.Actor, Reason: p.Reason, Ending: p.Ending}
+	}), err
 }

@@ -28,10 +28,7 @@ func (t *Timers) claim(ctx context.Context, owner [16]byte, lease time.Duration,
 		if err := t.db.Do(ctx, reap, claim); err != nil {
 			return nil, err
 		}
-		claimed := make([]*Info, len(found))
-		for i := range found {
-			claimed[i] = &found[i]
-		}
+		claimed := engine.Mapped(found, func(i *Info) *Info { return i })
 		t.logReaped(ctx, reap.N)
 		t.logClaimed(ctx, owner, len(claimed))
 		readable, err := t.failUnreadable(ctx, owner, claimed)
@@ -65,10 +62,7 @@ func (t *Timers) settle(ctx context.Context, owner [16]byte, ids []ID, as queue.
 	if len(ids) == 0 {
 		return 0, nil
 	}
-	held := op.TimerHeld{Owner: owner, TimerIDs: make([][16]byte, len(ids))}
-	for i, id := range ids {
-		held.TimerIDs[i] = id
-	}
+	held := op.TimerHeld{Owner: owner, TimerIDs: engine.Mapped(ids, func(id *ID) [16]byte { return *id })}
 	var settle engine.Operation = op.TimerAck{TimerHeld: held}
 	switch as.As {
 	case queue.Abandoned:

@@ -113,10 +113,7 @@ func schema(ctx context.Context, db engine.DB) health.Finding {
 		return problem("schema", cause(ctx, err, 0), "")
 	}
 	tables, err := engine.Query(ctx, db, op.HealthTables{})
-	var missing []string
-	for _, t := range tables {
-		missing = append(missing, t.Name)
-	}
+	missing := engine.Mapped(tables, func(t *op.HealthTable) string { return t.Name })
 	switch {
 	case err != nil:
 		return problem("schema", "the tables could not be looked for: "+cause(ctx, err, 0), "")

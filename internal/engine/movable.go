@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 )
 
@@ -150,11 +151,7 @@ func (t *Table) Quoted() string { return quotedNames(t.Columns) }
 func (t *Table) KeyQuoted() string { return quotedNames(t.KeyColumns()) }
 
 func quotedNames(columns []Column) string {
-	names := make([]string, len(columns))
-	for i, c := range columns {
-		names[i] = `"` + c.Name + `"`
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(Mapped(columns, func(c *Column) string { return `"` + c.Name + `"` }), ", ")
 }
 
 // Copied returns the table without its own columns, and a function that takes the values of the
@@ -167,13 +164,7 @@ func (t *Table) Copied() (*Table, func(row []any) []any) {
 			copied.Columns, from = append(copied.Columns, c), append(from, i)
 		}
 	}
-	return copied, func(row []any) []any {
-		values := make([]any, len(from))
-		for i, at := range from {
-			values[i] = row[at]
-		}
-		return values
-	}
+	return copied, func(row []any) []any { return Mapped(from, func(at *int) any { return row[*at] }) }
 }
 
 // Messages is the name of the table of messages, whose rows never change.
@@ -183,24 +174,12 @@ const Messages = "outbox_message"
 // is not among them belongs to the database: its generation, its schema, its workers, those who
 // wait for leases, its audit trail.
 func Tables() []Table {
-	ints := func(names ...string) (all []Column) {
-		for _, name := range names {
-			all = append(all, Column{Name: name})
-		}
-		return all
+	of := func(kind Kind, names ...string) []Column {
+		return Mapped(names, func(name *string) Column { return Column{Name: *name, Kind: kind} })
 	}
+	ints := func(names ...string) []Column { return of(Int, names...) }
 	table := func(name string, key string, columns ...[]Column) Table {
-		t := Table{Name: name, Key: strings.Fields(key)}
-		for _, c := range columns {
-			t.Columns = append(t.Columns, c...)
-		}
-		return t
-	}
-	of := func(kind Kind, names ...string) (all []Column) {
-		for _, name := range names {
-			all = append(all, Column{Name: name, Kind: kind})
-		}
-		return all
+		return Table{Name: name, Key: strings.Fields(key), Columns: slices.Concat(columns...)}
 	}
 	lanes := table("outbox_lane", "id", ints("id", "priority", "kind"), of(Text, "queue", "topic"), of(Time, "asked"))
 	lanes.Shared = true

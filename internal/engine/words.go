@@ -53,6 +53,15 @@ func AtLeast(n int64, more bool) string {
 	return fmt.Sprint(n)
 }
 
+// Mapped returns what of makes of each item of a list, nil of none.
+func Mapped[T, U any](list []T, of func(item *T) U) (all []U) {
+	all = slices.Grow(all, len(list))
+	for i := range list {
+		all = append(all, of(&list[i]))
+	}
+	return all
+}
+
 // Listed returns at most so many of n things: "a, b and 3 more". Those that are not in some are more.
 func Listed(some []string, n, most int) string {
 	some = some[:min(len(some), most)]

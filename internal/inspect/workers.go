@@ -89,9 +89,5 @@ func (w Workers) Holder(token uuid.UUID) (by *registry.Info) {
 
 // Names returns the names of the first few.
 func (w Workers) Names() string {
-	var names []string
-	for i := range w {
-		names = append(names, w[i].Name)
-	}
-	return engine.Listed(names, len(names), 5)
+	return engine.Listed(engine.Mapped(w, func(i *registry.Info) string { return i.Name }), len(w), 5)
 }

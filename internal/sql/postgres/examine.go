@@ -151,11 +151,7 @@ func (x *examiner) durability(ctx context.Context) ([]health.Finding, error) {
 }
 
 func settingList(list []setting) string {
-	var text []string
-	for _, s := range list {
-		text = append(text, s.Name+" = "+s.Value)
-	}
-	return strings.Join(text, ", ")
+	return strings.Join(engine.Mapped(list, func(s *setting) string { return s.Name + " = " + s.Value }), ", ")
 }
 
 func checkDurability(list []setting) (found []health.Finding) {

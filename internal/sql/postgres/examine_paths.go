@@ -43,11 +43,7 @@ func (x *examiner) paths(ctx context.Context) ([]health.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	var before []string
-	for _, schema := range path {
-		before = append(before, schema.Name)
-	}
-	return checkPaths(list, before), nil
+	return checkPaths(list, engine.Mapped(path, func(s *schemaName) string { return s.Name })), nil
 }
 
 func checkPaths(list []looseRoutine, before []string) (found []health.Finding) {

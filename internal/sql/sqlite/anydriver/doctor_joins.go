@@ -1,6 +1,7 @@
 package anydriver
 
 import (
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
@@ -17,10 +18,7 @@ func recountJoin(t *txn, o op.DoctorJoinRecount) (int64, error) {
 }
 
 func settleMissed(t *txn, o op.DoctorJoinSettle) (int64, error) {
-	messages := make([][16]byte, len(o.Missed))
-	for i, m := range o.Missed {
-		messages[i] = m.OutboxMessageID
-	}
+	messages := engine.Mapped(o.Missed, func(m *op.DoctorMissed) [16]byte { return m.OutboxMessageID })
 	if err := countSettled(t, o.JoinID, messages); err != nil {
 		return 0, err
 	}
