@@ -131,6 +131,13 @@ func TestIsolationOfACallersTransaction(t *testing.T) {
 		"Outbox.EnqueueTx with a unique key": {true, func(ctx context.Context, s *scene, tx *sql.Tx) error {
 			return first(s.Outbox.EnqueueTx(ctx, tx, outbox.Message{Topic: "t", UniqueKey: "k"}))
 		}},
+		"Outbox.AckTx": {true, func(ctx context.Context, s *scene, tx *sql.Tx) error {
+			err := s.Outbox.AckTx(ctx, tx, &outbox.Message{Topic: "t", Owner: outbox.NewOwnerToken(), Position: 1})
+			if errors.Is(err, outbox.ErrLeaseLost) { // which it could see
+				return nil
+			}
+			return err
+		}},
 		"SELECT outbox_enqueue_unique": {true, selected("outbox_enqueue_unique('t', '{}'::text, 'k')")},
 		"SELECT outbox_enqueue":        {false, selected("outbox_enqueue('t', '{}'::text)")},
 		"SELECT outbox_claim":          {false, selected("outbox_claim(gen_random_uuid(), 60)")},

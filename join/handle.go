@@ -110,11 +110,12 @@ func (j *Joins) sendOnce(ctx context.Context, m *outbox.Message, p *waitPayload,
 		}
 		w.enqueue(b)
 	}
-	w.calls = append(w.calls, j.outbox.AckCalls(m)...)
+	ack := j.outbox.AckCall(m)
+	w.calls = append(w.calls, ack)
 	if err := w.write(ctx, nil); err != nil {
 		return err
 	}
-	if ack := w.calls[len(w.calls)-1]; ack.N == 0 {
+	if ack.N == 0 {
 		return worker.SettledAs(worker.OutcomeLost)
 	}
 	j.log.InfoContext(ctx, "join is over", "join_id", info.ID.String(), "failed", failed, "completed_steps", info.CompletedSteps, "failed_steps", info.FailedSteps, "expected_steps", info.ExpectedSteps, "next_topic", next.Topic)

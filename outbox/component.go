@@ -48,14 +48,8 @@ func (c component) Reserve(ctx context.Context, n int) ([]MessageID, []int64, er
 	return ids, positions, nil
 }
 
-func (c component) AckCalls(m *Message) []*engine.Call {
-	ack := engine.Ask(op.OutboxAck{Runs: []op.Held{held(m.Owner, int64(m.Position))}, Worker: c.opts.Worker})
-	data := m.result()
-	if len(data) == 0 {
-		return []*engine.Call{ack}
-	}
-	result := op.JoinResult{Owner: m.Owner, ID: int64(m.Position), Result: data}
-	return []*engine.Call{engine.Ask(op.JoinResults{Results: []op.JoinResult{result}}), ack}
+func (c component) AckCall(m *Message) *engine.Call {
+	return engine.Ask(op.OutboxAckOne{Owner: m.Owner, ID: int64(m.Position), Worker: c.opts.Worker, Result: append([]byte{}, m.result()...)})
 }
 
 func (c component) Validate(m Message) error {

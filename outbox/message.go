@@ -95,6 +95,7 @@ type Message struct {
 type extras struct {
 	expires time.Time // by this process's clock; zero: never
 	result  []byte    // see SetResult
+	acked   bool      // by AckTx, if its transaction commits
 	payload payloadFunc
 	err     error // why there is no payload
 }

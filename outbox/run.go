@@ -131,7 +131,11 @@ func (o *Outbox) dispatch(ctx context.Context, item worker.Item[*Message]) error
 		ctx, end = o.bound(ctx, rt.timeout, m)
 		defer end()
 	}
-	return rt.handler(ctx, m)
+	err := rt.handler(ctx, m)
+	if m.extras != nil && m.extras.acked {
+		return o.ackedItself(ctx, m, err)
+	}
+	return err
 }
 
 // source implements worker.Queue for a queue of the outbox.

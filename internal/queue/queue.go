@@ -30,9 +30,9 @@ type Queue[M, ID any] interface {
 	// Reserve returns n positions and the ids of messages that a component's own
 	// operations put there.
 	Reserve(ctx context.Context, n int) ([]ID, []int64, error)
-	// AckCalls ack a delivered message, and store the result that its handler set, as part of
-	// a component's transaction. The last one answers 1, or 0 if the lease is lost.
-	AckCalls(m *M) []*engine.Call
+	// AckCall acks a delivered message, and stores the result that its handler set, as part of
+	// a component's transaction. It changes no row if the lease is lost.
+	AckCall(m *M) *engine.Call
 	// Pauses returns the pauses that the queue's workers obey.
 	Pauses() *pause.Pauses
 	// Component returns the part that Run runs.

@@ -44,7 +44,7 @@ func All() []engine.Operation {
 		MoveAhead{}, MoveClear{}, MoveCopied{}, MoveForget{}, MovePut{}, MoveReach{}, MoveRead{}, MoveTables{}, MoveTouch{},
 		OutboxAdopt{}, OutboxClaim{}, OutboxClaimAny{}, OutboxClaimSuspects{}, OutboxEnqueue{}, OutboxEnqueueClaimed{}, OutboxEnqueueOnce{},
 		OutboxEnqueueUnique{}, OutboxLane{}, OutboxLanes{}, OutboxNextDue{}, OutboxPurge{}, OutboxReap{}, OutboxSuspects{},
-		OutboxAbandon{}, OutboxAck{}, OutboxExtend{}, OutboxFail{}, OutboxPark{}, OutboxRelease{},
+		OutboxAbandon{}, OutboxAck{}, OutboxAckOne{}, OutboxExtend{}, OutboxFail{}, OutboxPark{}, OutboxRelease{},
 		OutboxAcked{}, OutboxAttempts{}, OutboxCounts{}, OutboxFailures{}, OutboxFind{}, OutboxGet{}, OutboxListClaimed{}, OutboxListClaimedFloor{},
 		OutboxListDead{}, OutboxListDeadFloor{}, OutboxListReady{}, OutboxListReadyFloor{}, OutboxListRecent{}, OutboxListRecentFloor{}, OutboxOver{},
 		OutboxCancel{}, OutboxCountDead{}, OutboxDiscard{}, OutboxRedrive{}, OutboxReschedule{}, OutboxRetopic{}, OutboxUndiscard{},

@@ -32,6 +32,16 @@ type OutboxAck struct {
 	Failed        []Span // that this transaction failed without counting them in joins
 }
 
+// OutboxAckOne marks a message as handled and stores its result, if there is one; no row: its owner does
+// not hold it.
+type OutboxAckOne struct {
+	engine.Changes
+	Owner  [16]byte
+	ID     int64
+	Worker string `text:"any"`
+	Result []byte
+}
+
 // Reported is an error, and what it has in common with others of its kind; nil: unknown.
 type Reported struct {
 	Error       *string `text:"any"`

@@ -1,7 +1,8 @@
 -- lowest: 5
 -- Durable flows: see docs/flows.md. Rows are written once, and deleted with the message of their flow.
 
--- It has another parameter.
+-- They have another parameter.
+DROP FUNCTION IF EXISTS pawl.outbox_join_park(uuid, uuid, bigint);
 DROP FUNCTION IF EXISTS pawl.outbox_fail_runs(uuid[], bigint[], integer[], text[], boolean, boolean[], text, integer, boolean[], text[]);
 
 -- What a run of a flow need not do again. kind: 0 done, 1 failed, 2 begun, 3 timed out, 4 the flow is ending.

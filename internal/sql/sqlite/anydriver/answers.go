@@ -64,7 +64,7 @@ func newAnswers() answers {
 		counting(putLimit), counting(declareLimit), counting(removeLimit),
 		counting(reserve), counting(enqueue), listing(enqueueClaimed), counting(enqueueOnce), listing(enqueueUnique), listing(claim), listing(claimSuspects),
 		listing(claimAny), counting(suspects), counting(reap), counting(adopt), counting(purge),
-		counting(ack), counting(abandon), counting(fail), counting(release), counting(extend), counting(parkPaused), counting(countActivity),
+		counting(ack), counting(ackOne), counting(abandon), counting(fail), counting(release), counting(extend), counting(parkPaused), counting(countActivity),
 		counting(cancel), counting(reschedule), counting(retopic), ofDead(redrive), ofDead(discard), ofDead(undiscard), ofDead(countDead),
 		counting(stop), counting(endStops),
 		counting(bulkStep),

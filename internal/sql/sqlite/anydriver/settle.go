@@ -141,6 +141,15 @@ func ack(t *txn, o op.OutboxAck) (int64, error) {
 	return total, countSteps(t, stepCompleted, settled)
 }
 
+func ackOne(t *txn, o op.OutboxAckOne) (int64, error) {
+	if len(o.Result) > 0 {
+		if _, err := putResults(t, op.JoinResults{Results: []op.JoinResult{{Owner: o.Owner, ID: o.ID, Result: o.Result}}}); err != nil {
+			return 0, err
+		}
+	}
+	return ack(t, op.OutboxAck{Runs: []op.Held{{Owner: o.Owner, Lo: o.ID, N: 1}}, Worker: o.Worker})
+}
+
 func abandon(t *txn, o op.OutboxAbandon) (int64, error) {
 	return settle(t, o.Runs, func(a *op.Abandoned, taken []run) error {
 		for _, r := range taken {

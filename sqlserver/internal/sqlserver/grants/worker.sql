@@ -61,6 +61,7 @@ GRANT EXECUTE ON pawl.limit_declare TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_abandon TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_abandon_runs TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_ack TO [$(role)];
+GRANT EXECUTE ON pawl.outbox_ack_one TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_ack_runs TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_adopt TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_bulk_step TO [$(role)];
