@@ -41,6 +41,9 @@ func (s *step) begins() bool {
 	return s.message != nil && (s.is(history.Handle, history.Began) || s.is(history.Claim, history.OK))
 }
 
+// attempts reports whether a handler begins, or somebody claims the message.
+func (s *step) attempts() bool { return s.begins() || s.message != nil && s.Op == history.Try }
+
 // rule is a check: event is called for each step in the order of time, end at the end.
 type rule struct {
 	name  string
@@ -95,7 +98,7 @@ func Check(h History, final Final) (*Report, error) {
 func (r *run) rules() []rule {
 	return []rule{
 		r.historyRule(), r.lostRule(), r.phantomRule(), r.orderRule(), r.exclusiveRule(), r.limitRule(), r.doneRule(), r.terminalRule(),
-		r.joinRule(), r.inboxRule(), r.leaseRule(), r.guardRule(), {name: checkHistories, event: func(*step) {}, end: func() {}}, r.jobRule(), r.timerRule(),
+		r.joinRule(), r.flowRule(), r.inboxRule(), r.leaseRule(), r.guardRule(), {name: checkHistories, event: func(*step) {}, end: func() {}}, r.jobRule(), r.timerRule(),
 		r.expiryRule(), r.uniqueRule(), r.waitRule(), r.attemptRule(), r.drainedRule(), r.countersRule(),
 	}
 }

@@ -14,7 +14,7 @@ func (r *run) doneRule() rule {
 	return rule{
 		name: checkDone,
 		event: func(s *step) {
-			if s.begins() && !s.stale && r.over(s, false) {
+			if s.attempts() && !s.stale && r.over(s, false) {
 				r.about(checkDone, s.index, "", "%s of %s at %d, after it was done at %d", s.Op, s.Process, s.At, s.message.finished)
 			}
 		},
@@ -37,7 +37,7 @@ func (r *run) terminalRule() rule {
 		event: func(s *step) {
 			switch {
 			case s.message == nil:
-			case s.begins() && !s.stale && r.over(s, true):
+			case s.attempts() && !s.stale && r.over(s, true):
 				r.about(checkTerminal, s.index, "", "%s of %s at %d, after it failed for good at %d", s.Op, s.Process, s.At, s.message.finished)
 			case s.is(history.Ack, history.OK) || s.is(history.Settled, history.OK) && s.Detail == history.Done:
 				r.finish(s, false)

@@ -51,6 +51,8 @@ type Final struct {
 	Runs   iter.Seq[Run]
 	Jobs   []Job
 	Joins  []Join
+	// Flows are what flows and their steps wrote, and how they ended.
+	Flows iter.Seq[Flow]
 	Timers []Timer // those still scheduled
 
 	// Counted is how many messages the workers' counters have as done; nil: they were not read.
@@ -102,6 +104,15 @@ type Join struct {
 	Done   int    `json:"done"`
 	Failed int    `json:"failed"`
 	Fired  int    `json:"fired"` // waits that sent their follow-up
+}
+
+// Flow is what is in the database of a flow. One that has written nothing and has no result may be missing.
+type Flow struct {
+	ID      string         `json:"id"`
+	Rows    map[string]int `json:"rows,omitempty"`    // that its steps wrote, by their names
+	Signals []int64        `json:"signals,omitempty"` // that were sent, by the rows of their senders
+	Result  string         `json:"result,omitempty"`
+	Error   string         `json:"error,omitempty"` // with which it failed
 }
 
 // Timer is a timer that is still scheduled.

@@ -40,6 +40,9 @@ func (r *run) enqueue(s *step) {
 			m.enqueued = s.At
 		}
 		m.set(announced)
+		if s.Topic == history.FlowTopic {
+			m.set(isFlow)
+		}
 	case history.OK:
 		m.set(enqueued)
 		m.committed = s.At
@@ -54,7 +57,7 @@ func (r *run) checkLost(i int32, m *message) {
 	over := m.has(handled) || m.finished != 0
 	switch {
 	case m.has(isTimer): // see timers
-	case m.has(kept) && m.state == Done && !over && !m.has(acking):
+	case m.has(kept) && m.state == Done && !over && !m.has(acking|isFlow): // of flows see there
 		r.about(checkLost, i, "", "it is done, and nobody handled it")
 	case m.has(kept) && m.state == Absent && !over:
 		r.about(checkLost, i, "", "its row is in the ledger, and it was neither handled nor is it in the database")

@@ -23,6 +23,7 @@ const (
 	gaveUp                       // finished is a failure for good
 	everFailed                   // it failed for good once, as its worker knows
 	acking                       // an ack without a worker began
+	isFlow                       // its handler is pawl's: nobody writes when it returns
 )
 
 // message is what is known of a message. There are millions.

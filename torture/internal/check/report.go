@@ -65,7 +65,7 @@ func (r *Report) Lost() int { return r.found(checkLost, checkPhantom) }
 // Twice is how many messages were given to two at once, or again after they were over, and what
 // else is to happen once and came again.
 func (r *Report) Twice() int {
-	return r.found(checkExclusive, checkDone, checkTerminal, checkJoins, checkInbox, checkTimers, checkJobs, checkUnique)
+	return r.found(checkExclusive, checkDone, checkTerminal, checkJoins, checkFlows, checkInbox, checkTimers, checkJobs, checkUnique)
 }
 
 // Tokens is how many fencing tokens processes got. Again is how many of them, or of what was

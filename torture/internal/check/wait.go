@@ -59,11 +59,11 @@ func (r *run) waitRule() rule {
 			case s.Op == history.Fault:
 				faults.note(s)
 			case s.message == nil:
-			case (s.is(history.Enqueue, history.OK) || s.is(history.Timer, history.OK)) && !s.message.has(begun):
+			case (s.is(history.Enqueue, history.OK) || s.is(history.Timer, history.OK)) && !s.message.has(begun) && s.message.begins == 0:
 				due[s.index] = max(s.At, s.Nominal)
 			case s.is(history.Run, history.OK) && s.message.begins == 1:
 				waited(s, s.Nominal)
-			case s.begins():
+			case s.attempts():
 				if since, ok := due[s.index]; ok {
 					delete(due, s.index)
 					waited(s, since)

@@ -23,7 +23,7 @@ const (
 // so that whatever took effect is announced; see [NeedsBegan].
 const (
 	// Enqueue is a transaction that writes a row of the user's, the ledger, and enqueues
-	// Message. Failed is rolled back. Key and Place are those of an ordering key, Name is a unique
+	// Message. Failed is rolled back. Detail of a flow is what it is asked to do. Key and Place are those of an ordering key, Name is a unique
 	// key, Nominal is when the message is due and Expires when it expires.
 	Enqueue = "enqueue"
 	// Duplicate is the answer to an enqueue with the unique key Name, which was asked for at Nominal:
@@ -84,6 +84,13 @@ const (
 	// Run is the handling of Message, the run of the job Name for the time Nominal.
 	Run = "run"
 
+	// Signal sends Message, a flow, a signal in a transaction that also writes a row: Place is its number. With
+	// the name [Cancelling] it cancels the flow.
+	Signal = "signal"
+	// Step is a step Name of the flow Message: Began when it runs, OK when it is known to be stored.
+	// Nominal is when the attempt began, before it read what is stored.
+	Step = "step"
+
 	// Fault is what the nemesis does: Detail is the kind, Name the process that it is
 	// about, if it is about one. Began and OK are its begin and end.
 	Fault = "fault"
@@ -96,6 +103,8 @@ const (
 	Done    = "done"   // of Settled
 	GivenUp = "failed" // of Settled: failed for good
 	Retry   = "retry"  // of Settled
+
+	Cancelling = "cancel" // the name of a Signal
 
 	Held = "held" // of Acquire
 	Lost = "lost" // of Renew and Guard
@@ -136,7 +145,7 @@ func Now() int64 { return time.Now().UnixNano() }
 // An interval that begins too late would let innocent operations overlap.
 func NeedsBegan(op string) bool {
 	switch op {
-	case Enqueue, Handle, Ack, Abandon, Inbox, Cancel, Acquire, Renew, Release, Guard:
+	case Enqueue, Handle, Ack, Abandon, Inbox, Cancel, Acquire, Renew, Release, Guard, Signal, Step:
 		return true
 	}
 	return false
@@ -162,3 +171,6 @@ func (o Outcome) valid() bool {
 
 // JobTopic is the topic of messages that jobs make: nobody enqueues them by an event.
 const JobTopic = "job"
+
+// FlowTopic is the topic of flows that producers begin, and of their parts.
+const FlowTopic = "flow.order"

@@ -26,6 +26,8 @@ const (
 	topicInbox    = "inbox"
 	topicQueued   = "queued" // of the inbox's own queue
 	topicRaw      = "raw"
+	topicApprove  = "approve" // sends a flow a signal
+	topicOver     = "over"    // follows a flow
 )
 
 // body is a message's payload.
@@ -49,11 +51,16 @@ func decode(payload []byte) (b body, err error) {
 	return b, err
 }
 
-// Options are those of all processes.
-func Options(log *slog.Logger, name string) pawl.Options {
-	retry := &outbox.RetryPolicy{Delay: func(failures int) time.Duration {
+// retryPolicy tries again for ever, soon.
+func retryPolicy() *outbox.RetryPolicy {
+	return &outbox.RetryPolicy{Delay: func(failures int) time.Duration {
 		return min(time.Duration(failures)*100*time.Millisecond, time.Second)
 	}}
+}
+
+// Options are those of all processes.
+func Options(log *slog.Logger, name string) pawl.Options {
+	retry := retryPolicy()
 	return pawl.Options{
 		Logger: log, RetryLogLevel: slog.LevelDebug, Worker: name,
 		Concurrency: 16, BatchSize: 50, Lease: Lease, PollInterval: 250 * time.Millisecond, Grace: 3 * time.Second,

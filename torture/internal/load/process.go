@@ -71,6 +71,7 @@ type process struct {
 	Config
 	store  *store.Store
 	pawl   *pawl.Pawl
+	flows  *flows
 	events *history.Writer
 	rand   *rand.Rand
 	source *rand.ChaCha8
@@ -113,6 +114,7 @@ func run(ctx context.Context, c Config) (err error) {
 	if p.pawl, err = pawl.New(p.store.Pawl, Options(log, c.Process)); err != nil {
 		return err
 	}
+	p.flows = p.newFlows(retryPolicy())
 	switch c.Role {
 	case Producer:
 		return p.produce(ctx)

@@ -29,7 +29,8 @@ type producer struct {
 	made   int        // lines so far
 	asked  time.Time  // when it last asked how much there is to do
 	timers []timer.ID // that may be cancelled
-	tokens int        // of the inbox so far
+	tokens int        // of the inbox, and flows with keys so far
+	begun  []asked    // signals that flows wait for
 }
 
 // line is an ordering key and how many messages it has.
@@ -57,6 +58,9 @@ func (p *process) produce(ctx context.Context) error {
 		if p.chance(0.03) {
 			r.cancelTimer(ctx)
 			continue
+		}
+		if r.chance(0.15) {
+			r.steer(ctx)
 		}
 		r.transact(ctx, r.choose())
 	}
@@ -94,7 +98,7 @@ func (r *producer) choose() step {
 		step   step
 	}{
 		{20, r.plain}, {20, r.keyed}, {20, r.batch}, {10, r.flaky}, {8, r.unique}, {5, r.limited}, {8, r.timer},
-		{4, r.join}, {8, r.inbox}, {4, r.queued}, {8, r.raw},
+		{4, r.join}, {16, r.flow}, {8, r.inbox}, {4, r.queued}, {8, r.raw},
 	}
 	total := 0
 	for _, k := range kinds {
@@ -164,6 +168,11 @@ func (r *producer) settle(events []history.Event, o history.Outcome) {
 				if l.key == e.Key {
 					r.lines[i] = r.newLine()
 				}
+			}
+		}
+		if e.Topic == topicApprove && o == history.OK && r.chance(0.5) {
+			if id, err := outbox.ParseMessageID(e.Detail); err == nil {
+				r.begun = append(r.begun, asked{id, e.Place})
 			}
 		}
 		if e.Op == history.Timer && o == history.OK && r.chance(0.3) {

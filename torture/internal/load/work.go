@@ -3,9 +3,11 @@ package load
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/flow"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
@@ -38,7 +40,7 @@ func failing(topic string) float64 {
 func (p *process) work(ctx context.Context) error {
 	p.pawl.Observe(pawl.Observer{Attempted: p.settled})
 	p.pawl.Use(p.tries)
-	for _, topic := range []string{topicPlain, topicKeyed, topicFlaky, topicUnique, topicMember, Limited} {
+	for _, topic := range []string{topicPlain, topicKeyed, topicFlaky, topicUnique, topicMember, topicOver, Limited} {
 		p.handle(topic, p.ordinary)
 	}
 	p.handle(topicFollowUp, func(_ context.Context, m *outbox.Message, e history.Event) error {
@@ -50,6 +52,9 @@ func (p *process) work(ctx context.Context) error {
 		p.ended(history.Event{Op: history.Fire, Message: e.Message, Attempt: e.Attempt}, history.OK)
 		return nil
 	})
+	p.handle(topicApprove, p.approve)
+	p.flows.order.Handle(p.pawl)
+	p.flows.ship.Handle(p.pawl)
 	p.handle(topicJob, p.ran)
 	p.handle(topicInbox, p.once)
 	p.pawl.HandleInboxTx(topicQueued, func(ctx context.Context, tx pawl.Tx, m *inbox.Message) error {
@@ -77,11 +82,12 @@ func (p *process) settled(all []pawl.Attempt) {
 	}
 }
 
-// tries writes that a handler of pawl's begins: of a join's wait, which no program handles, or of
+// tries writes that a handler of pawl's begins: of a join's wait, which no program handles, of a flow, or of
 // the inbox's queue, where the program's handler does not know the message.
 func (p *process) tries(next outbox.Handler) outbox.Handler {
 	return func(ctx context.Context, m *outbox.Message) error {
-		if m.Topic == join.DefaultTopic || m.Topic == topicQueued {
+		if m.Topic == join.DefaultTopic || m.Topic == topicQueued || strings.HasPrefix(m.Topic, flow.TopicPrefix) {
+			ctx = context.WithValue(ctx, attemptBegan{}, history.Now())
 			p.ended(history.Event{Op: history.Try, Message: m.ID.String(), Topic: m.Topic, Attempt: m.RetryCount + 1}, history.OK)
 		}
 		return next(ctx, m)

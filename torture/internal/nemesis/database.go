@@ -84,14 +84,14 @@ func deadlock(ctx context.Context, w *World, s Step) error {
 }
 
 func lockTables(ctx context.Context, w *World, s Step) error {
-	tables := []string{"outbox_ready", "outbox_claim", "outbox_done", "outbox_message", "timer", "lease"}
+	tables := []string{"outbox_ready", "outbox_claim", "outbox_done", "outbox_message", "timer", "lease", "flow_step", "flow_signal"}
 	return within(ctx, w, s, func(tx *sql.Tx) error {
 		return w.Store.Exec(ctx, tx, `LOCK TABLE {s}`+tables[s.Pick%uint64(len(tables))]+` IN ACCESS EXCLUSIVE MODE`)
 	})
 }
 
 func lockRows(ctx context.Context, w *World, s Step) error {
-	tables := []string{"outbox_ready", "outbox_claim", "outbox_join", "lease", "job", "timer"}
+	tables := []string{"outbox_ready", "outbox_claim", "outbox_join", "lease", "job", "timer", "flow_step", "flow_wait"}
 	return within(ctx, w, s, func(tx *sql.Tx) error {
 		return w.Store.Exec(ctx, tx, `SELECT 1 FROM {s}`+tables[s.Pick%uint64(len(tables))]+` LIMIT 20 FOR UPDATE SKIP LOCKED`)
 	})

@@ -5,10 +5,12 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/bravellian/pawl/torture/internal/check"
+	"github.com/bravellian/pawl/torture/internal/history"
 )
 
 // Final is what the database says at the end of a round.
@@ -17,7 +19,8 @@ type Final struct {
 	Messages []check.Message `json:"messages"`
 	Effects  []check.Effect  `json:"effects"`
 	Guards   []check.Guard   `json:"guards"`
-	Joins    []check.Join    `json:"joins"`
+	Joins    []check.Join    `json:"joins"` // but those of flows
+	Flows    []check.Flow    `json:"flows"`
 	Timers   []check.Timer   `json:"timers"`
 	Runs     []check.Run     `json:"runs"`
 	Counted  int64           `json:"counted"` // messages that workers counted as done
@@ -27,7 +30,7 @@ type Final struct {
 func (f *Final) Check() check.Final {
 	return check.Final{
 		Ledger: slices.Values(f.Ledger), Messages: slices.Values(f.Messages), Effects: slices.Values(f.Effects),
-		Guards: slices.Values(f.Guards), Joins: f.Joins, Timers: f.Timers, Runs: slices.Values(f.Runs), Counted: &f.Counted,
+		Guards: slices.Values(f.Guards), Joins: f.Joins, Flows: slices.Values(f.Flows), Timers: f.Timers, Runs: slices.Values(f.Runs), Counted: &f.Counted,
 	}
 }
 
@@ -36,7 +39,7 @@ func (f *Final) Check() check.Final {
 func (s *Store) Final(ctx context.Context, every time.Duration) (*Final, error) {
 	f := &Final{}
 	runs := func(ctx context.Context, f *Final) error { return s.runs(ctx, f, every) }
-	for _, read := range []func(context.Context, *Final) error{s.ledger, s.messages, s.effects, s.guards, s.joins, s.timers, s.counted, runs} {
+	for _, read := range []func(context.Context, *Final) error{s.ledger, s.messages, s.effects, s.guards, s.joins, s.flows, s.timers, s.counted, runs} {
 		if err := read(ctx, f); err != nil {
 			return nil, err
 		}
@@ -115,13 +118,55 @@ func (s *Store) joins(ctx context.Context, f *Final) error {
 	const query = `
 SELECT CAST(j.join_id AS text), j.expected_steps, j.completed_steps, j.failed_steps,
        (SELECT count(*) FROM {s}outbox_join_wait w JOIN {s}outbox o ON o.id = w.id WHERE w.join_id = {id} AND o.status = 2)
-  FROM {s}outbox_joins j`
+  FROM {s}outbox_joins j WHERE coalesce(j.grouping_key, '') = ''`
 	return s.each(ctx, strings.Replace(query, "{id}", id, 1), func(rows *sql.Rows) error {
 		var j check.Join
 		err := rows.Scan(&j.Name, &j.Total, &j.Done, &j.Failed, &j.Fired)
 		f.Joins = append(f.Joins, j)
 		return err
 	})
+}
+
+// flows reads what flows and their steps have written, and how they ended.
+func (s *Store) flows(ctx context.Context, f *Final) error {
+	const query = `
+SELECT id, what, CAST(count(*) AS text) FROM {s}torture_flow GROUP BY id, what
+UNION ALL SELECT id, 'signal', CAST(n AS text) FROM {s}torture_signal
+UNION ALL SELECT CAST(o.message_id AS text), 'error', o.last_error FROM {s}outbox o WHERE o.topic = ? AND o.status = 3
+UNION ALL SELECT CAST(o.message_id AS text), 'result', {text} FROM {s}outbox o JOIN {s}outbox_result r ON r.id = o.id WHERE o.topic = ?
+ORDER BY 1, 2, 3`
+	text := `convert_from(r.result, 'UTF8')`
+	if !s.place.Postgres() {
+		text = `CAST(r.result AS text)`
+	}
+	rows, err := s.SQL.QueryContext(ctx, s.Text(strings.Replace(query, "{text}", text, 1)), history.FlowTopic, history.FlowTopic)
+	if err != nil {
+		return fmt.Errorf("reading flows: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id, what string
+		var value sql.NullString
+		if err := rows.Scan(&id, &what, &value); err != nil {
+			return err
+		}
+		if n := len(f.Flows); n == 0 || f.Flows[n-1].ID != id {
+			f.Flows = append(f.Flows, check.Flow{ID: id, Rows: map[string]int{}})
+		}
+		flow := &f.Flows[len(f.Flows)-1]
+		n, _ := strconv.ParseInt(value.String, 10, 64)
+		switch what {
+		case "error":
+			flow.Error = value.String
+		case "result":
+			flow.Result = value.String
+		case "signal":
+			flow.Signals = append(flow.Signals, n)
+		default:
+			flow.Rows[what] = int(n)
+		}
+	}
+	return rows.Err()
 }
 
 func (s *Store) timers(ctx context.Context, f *Final) error {

@@ -69,6 +69,8 @@ func (s *Store) Close() error {
 const tables = `
 CREATE TABLE IF NOT EXISTS {s}torture_ledger (id text PRIMARY KEY, process text NOT NULL);
 CREATE TABLE IF NOT EXISTS {s}torture_effect (source text NOT NULL, id text NOT NULL, process text NOT NULL);
+CREATE TABLE IF NOT EXISTS {s}torture_flow (id text NOT NULL, what text NOT NULL, process text NOT NULL);
+CREATE TABLE IF NOT EXISTS {s}torture_signal (id text NOT NULL, n bigint NOT NULL, process text NOT NULL, PRIMARY KEY (id, n));
 CREATE TABLE IF NOT EXISTS {s}torture_guard (n {serial}, name text NOT NULL, token bigint NOT NULL);
 CREATE TABLE IF NOT EXISTS {s}torture_a (id bigint PRIMARY KEY, n bigint NOT NULL);
 CREATE TABLE IF NOT EXISTS {s}torture_b (id bigint PRIMARY KEY, n bigint NOT NULL);
