@@ -328,7 +328,7 @@ func (r *producer) steer(ctx context.Context) {
 	most := min(len(r.begun), 1+r.rand.IntN(4))
 	some := r.begun[len(r.begun)-most:]
 	r.begun = r.begun[:len(r.begun)-most]
-	if r.chance(0.15) {
+	if r.chance(0.2) {
 		r.cancelFlow(ctx, some[0].id)
 		return
 	}

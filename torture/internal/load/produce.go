@@ -59,7 +59,7 @@ func (p *process) produce(ctx context.Context) error {
 			r.cancelTimer(ctx)
 			continue
 		}
-		if r.chance(0.15) {
+		if r.chance(0.2) {
 			r.steer(ctx)
 		}
 		r.transact(ctx, r.choose())
@@ -98,7 +98,7 @@ func (r *producer) choose() step {
 		step   step
 	}{
 		{20, r.plain}, {20, r.keyed}, {20, r.batch}, {10, r.flaky}, {8, r.unique}, {5, r.limited}, {8, r.timer},
-		{4, r.join}, {16, r.flow}, {8, r.inbox}, {4, r.queued}, {8, r.raw},
+		{4, r.join}, {30, r.flow}, {8, r.inbox}, {4, r.queued}, {8, r.raw},
 	}
 	total := 0
 	for _, k := range kinds {
