@@ -182,3 +182,51 @@ func crashing(t *testing.T, db engine.DB) *crashProgram {
 	p.Handle("over", none)
 	return c
 }
+
+// D-793: a flow that is cancelled just before it parks for what it calls, or for the parts of All, ends at once: not
+// when these end.
+func TestCancelBeforeCall(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		r := open(t, e)
+		child := flow.New("child", func(f *flow.Run, _ int) (int, error) { return flow.Wait[int](f, "never") })
+		fl := flow.New("parent", func(f *flow.Run, _ int) (int, error) {
+			if _, err := flow.Step(f, "cancel", func(ctx context.Context) (int, error) { return 0, r.Flows().Cancel(ctx, f.ID()) }); err != nil {
+				return 0, err
+			}
+			return flow.Call(f, "call", child, 1)
+		})
+		fl.Handle(r)
+		child.Handle(r)
+		r.work()
+		if got := reason(t, r, fl, start(t, r, fl, 1)); got != flow.ErrCancelled.Error() {
+			t.Errorf("it failed: %s", got)
+		}
+	})
+}
+
+// D-794: a flow whose OnDone is committed is done: a cancellation that comes before its message is settled is too late.
+func TestCancelAfterOnDone(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		r := open(t, e)
+		fl := flow.New("done", func(f *flow.Run, _ int) (int, error) {
+			f.OnDone(func(context.Context, pawl.Tx) error { r.did("done"); return nil })
+			f.Undo("a", func(context.Context) error { r.did("undo"); return nil })
+			return 7, nil
+		}, atOnce(3))
+		r.Use(func(next outbox.Handler) outbox.Handler {
+			return func(ctx context.Context, m *outbox.Message) error {
+				err := next(ctx, m)
+				if err == nil && m.RetryCount == 0 {
+					return errors.Join(r.Flows().Cancel(ctx, m.ID), errBoom)
+				}
+				return err
+			}
+		})
+		fl.Handle(r)
+		r.work()
+		if got := result(t, r, fl, start(t, r, fl, 1)); got != 7 {
+			t.Errorf("the result is %d", got)
+		}
+		r.want("done")
+	})
+}

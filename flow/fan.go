@@ -111,7 +111,7 @@ func (f *Run) fan(key string, n int, s *spec, messages func() []outbox.Message, 
 			return 0, err
 		}
 	}
-	if _, err := engine.Exec(f.ctx, f.flows.db, nil, op.JoinPark{JoinID: id, Owner: f.m.Owner, ID: int64(f.m.Position)}); err != nil {
+	if _, err := engine.Exec(f.ctx, f.flows.db, nil, op.JoinPark{JoinID: id, Owner: f.m.Owner, ID: int64(f.m.Position), Flow: true}); err != nil {
 		return 0, f.suspend(err)
 	}
 	return 0, f.suspend(worker.SettledAs(worker.OutcomeSnoozed))

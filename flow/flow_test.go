@@ -118,7 +118,9 @@ func result[I, O any](t *testing.T, r *rig, fl *flow.Flow[I, O], id outbox.Messa
 // reason is why a flow failed.
 func reason[I, O any](t *testing.T, r *rig, fl *flow.Flow[I, O], id outbox.MessageID) string {
 	t.Helper()
-	_, err := fl.Await(t.Context(), r, id)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	_, err := fl.Await(ctx, r, id)
 	var end *outbox.EndError
 	if !errors.As(err, &end) || (end.Status == outbox.Discarded) != strings.HasPrefix(end.Reason, flow.ErrCancelled.Error()) {
 		t.Fatalf("the flow ended with %v", err)

@@ -156,7 +156,7 @@ func (f *Run) loadEnding() error {
 		return nil
 	}
 	i := slices.IndexFunc(f.signals, func(s op.FlowRow) bool { return s.Name == op.FlowCancel })
-	if i < 0 || f.part != "" {
+	if i < 0 || f.part != "" || f.steps[mark{done, op.FlowDone}] != nil { // what it does at its end is done
 		return nil
 	}
 	return f.fail(ErrCancelled, f.signals[i].Signal)

@@ -134,12 +134,13 @@ type JoinOf struct {
 }
 
 // JoinPark parks a claimed wait until its join ends. If the join ended meanwhile the wait is
-// due at once. It returns how many were parked: 0 if the lease is lost.
+// due at once; so is a flow that is cancelled. It returns how many were parked: 0 if the lease is lost.
 type JoinPark struct {
 	engine.Number `call:"outbox_join_park"`
 	JoinID        [16]byte
 	Owner         [16]byte
 	ID            int64
+	Flow          bool // it may be cancelled by a signal
 }
 
 // JoinPurge deletes joins that ended longer ago than an age, among the oldest of each

@@ -194,9 +194,15 @@ func park(t *txn, o op.JoinPark) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	cancelled := false
+	if o.Flow && pending {
+		if _, cancelled, err = one(t, flowSignalled{ID: o.ID}); err != nil {
+			return 0, err
+		}
+	}
 	wait := taken[0]
 	wait.At, wait.Suspect = t.now, 0
-	if pending {
+	if pending && !cancelled {
 		wait.At = deadline.Until
 	} else {
 		t.woke = true
