@@ -70,7 +70,7 @@ func run(t *testing.T, o Options) *Report {
 	return report
 }
 
-// D-290: on SQLite nothing is lost, made up or done out of order under faults, and D-291. D-297, D-444, D-445:
+// D-290: on SQLite nothing is lost, made up or done out of order under faults, and D-291. D-297, D-444, D-445, D-791:
 // faults that are planted into pawl are found.
 func TestSQLite(t *testing.T) {
 	t.Parallel()
@@ -238,6 +238,7 @@ func TestWhatIsBrokenIsFound(t *testing.T) {
 		`DELETE FROM torture_ledger WHERE id IN (SELECT id FROM torture_ledger LIMIT 1)`,
 		`INSERT INTO torture_ledger (id, process) VALUES ('no message', 'nobody')`,
 		`INSERT INTO torture_effect SELECT * FROM torture_effect LIMIT 1`,
+		`INSERT INTO torture_flow SELECT * FROM torture_flow WHERE what = 'book' LIMIT 1`,
 		`INSERT INTO torture_guard (name, token) SELECT name, min(token) FROM torture_guard GROUP BY name`,
 	)
 	r := &round{Options: &o, number: 1, seed: 1, faults: []nemesis.Fault{fault}, plan: nemesis.Plan{{At: 3 * time.Second, Fault: fault.Name}}}
@@ -246,7 +247,7 @@ func TestWhatIsBrokenIsFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, text := range []string{
-		"its row is not in the ledger", "message no message: its row is in the ledger", "is in the database (done) without its row", "its effect is there 2 times", "wrote after token",
+		"its row is not in the ledger", "message no message: its row is in the ledger", "is in the database (done) without its row", "its effect is there 2 times", `rows of "book"`, "wrote after token",
 	} {
 		if !slices.ContainsFunc(found.Violations, func(v string) bool { return strings.Contains(v, text) }) {
 			t.Errorf("nothing is found like %q in %q", text, found.Violations)

@@ -18,6 +18,7 @@ type tape struct {
 	rows     []Message
 	effects  []Effect
 	runs     []Run
+	flows    []Flow
 	final    Final
 	guards   []Guard
 	withheld bool // it does not say that the run was drained
@@ -103,7 +104,7 @@ func (t *tape) check(tt *testing.T) *Report {
 		t.add("n", history.Phase, history.OK, history.Event{Detail: history.Drained})
 	}
 	f := t.final
-	f.Ledger, f.Messages, f.Effects, f.Runs = slices.Values(t.ledger), slices.Values(t.rows), slices.Values(t.effects), slices.Values(t.runs)
+	f.Ledger, f.Messages, f.Effects, f.Runs, f.Flows = slices.Values(t.ledger), slices.Values(t.rows), slices.Values(t.effects), slices.Values(t.runs), slices.Values(t.flows)
 	if t.guards != nil {
 		f.Guards = slices.Values(t.guards)
 	}
