@@ -145,6 +145,9 @@ func endStories() []story {
 		{"cancelled, and not undone", checkFlows, func(t *tape) {
 			undone(cancel(ordered(t, nil), history.OK), func(f *Flow) { delete(f.Rows, Undone) })
 		}},
+		{"cancelled, and booked twice", checkFlows, func(t *tape) {
+			undone(cancel(ordered(t, nil), history.OK), func(f *Flow) { f.Rows[Booked] = 2 })
+		}},
 		{"discarded", checkTerminal + ";" + checkFlows, func(t *tape) {
 			finished(ordered(t, nil), nil)
 			t.rows[0].State = Discarded
