@@ -8,6 +8,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/examples/demo"
+	"github.com/bravellian/pawl/examples/demo/checkout"
 	"github.com/bravellian/pawl/examples/demo/etl"
 	"github.com/bravellian/pawl/examples/demo/shop"
 	"github.com/bravellian/pawl/ui"
@@ -15,12 +16,13 @@ import (
 
 // demoCmd is "pawl demo".
 type demoCmd struct {
-	Orders  string `placeholder:"FILE" help:"Orders to take, one JSON object a line. Default: 1200 that come with the program."`
-	Runs    int    `default:"200" placeholder:"N" help:"ETL runs. Default: ${default}."`
-	Workers int    `default:"2" placeholder:"N" help:"Worker processes. Default: ${default}."`
-	Keep    bool   `help:"Keep the database, to look around in it."`
-	UI      bool   `name:"ui" help:"Serve the dashboard beside it, and leave it open until Ctrl-C."`
-	Listen  string `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Where --ui serves it. Default: ${default}."`
+	Orders    string `placeholder:"FILE" help:"Orders to take, one JSON object a line. Default: 1200 that come with the program."`
+	Runs      int    `default:"200" placeholder:"N" help:"ETL runs. Default: ${default}."`
+	Checkouts int    `default:"300" placeholder:"N" help:"Checkouts. Default: ${default}."`
+	Workers   int    `default:"2" placeholder:"N" help:"Worker processes. Default: ${default}."`
+	Keep      bool   `help:"Keep the database, to look around in it."`
+	UI        bool   `name:"ui" help:"Serve the dashboard beside it, and leave it open until Ctrl-C."`
+	Listen    string `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Where --ui serves it. Default: ${default}."`
 }
 
 // maxRuns keeps the demo one that someone watches to the end.
@@ -38,8 +40,12 @@ Then comes a night of ETL runs: three extracts each, side by side, and a join
 that starts the transform when the last of them is done. Where a source is gone
 for good someone is notified instead. Another worker is killed.
 
-At the end the database is asked what became of every message and of every run;
-the exit code is 1 if anything was lost, made up, done twice or done too early.
+Last come checkouts that somebody approves, a durable flow each: it charges the
+card, waits without a worker, and books the order, or refunds the charge where
+it is declined. A third worker is killed.
+
+At the end the database is asked what became of every message, run and
+checkout; the exit code is 1 if anything was lost, made up, done twice or done too early.
 
 It runs on SQLite in a temporary directory or, with a postgres:// URL in --db,
 there, in a schema of its own that is dropped afterwards.`
@@ -53,6 +59,9 @@ func (c *demoCmd) Run(ctx context.Context, a *app, g *options) error {
 	if c.Runs < 1 || c.Runs > maxRuns {
 		return usage("--runs: not within 1 … %d", maxRuns)
 	}
+	if c.Checkouts < 1 || c.Checkouts > maxRuns {
+		return usage("--checkouts: not within 1 … %d", maxRuns)
+	}
 	t, err := g.target(ctx)
 	if err != nil {
 		return err
@@ -62,7 +71,7 @@ func (c *demoCmd) Run(ctx context.Context, a *app, g *options) error {
 		return err
 	}
 	o := demo.Options{
-		Orders: orders, Runs: c.Runs, Workers: c.Workers, Keep: c.Keep, Command: []string{"demo-worker"}, Board: newBoard(a.stderr), OnOpen: a.beforeAbort,
+		Orders: orders, Runs: c.Runs, Checkouts: c.Checkouts, Workers: c.Workers, Keep: c.Keep, Command: []string{"demo-worker"}, Board: newBoard(a.stderr), OnOpen: a.beforeAbort,
 	}
 	name := "demo"
 	if _, isFile := t.File(); !isFile {
@@ -120,10 +129,17 @@ func (a *app) printScenes(v *demo.Verdict) error {
 	if err != nil {
 		return err
 	}
-	return a.printJSON(struct {
+	err = a.printJSON(struct {
 		Scene string `json:"scene"`
 		*etl.Verdict
 	}{"etl", v.ETL})
+	if err != nil {
+		return err
+	}
+	return a.printJSON(struct {
+		Scene string `json:"scene"`
+		*checkout.Verdict
+	}{"checkout", v.Checkout})
 }
 
 func (c *demoCmd) read() ([]shop.Order, error) {

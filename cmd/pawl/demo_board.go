@@ -7,6 +7,7 @@ import (
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/examples/demo"
+	"github.com/bravellian/pawl/examples/demo/checkout"
 	"github.com/bravellian/pawl/examples/demo/etl"
 	"github.com/bravellian/pawl/examples/demo/shop"
 )
@@ -55,6 +56,8 @@ func printVerdict(w io.Writer, v *demo.Verdict) error {
 	printShop(row, v.Shop)
 	t.Row()
 	printETL(row, v.ETL)
+	t.Row()
+	printCheckouts(row, v.Checkout)
 	return t.Write(w, terminal.Width(w))
 }
 
@@ -85,4 +88,16 @@ func printETL(row func(string, int64, string), v *etl.Verdict) {
 	row("early", v.Early, "transformed before all three extracts were recorded")
 	row("doubled", v.Doubled, "follow-ups beyond the one of each run")
 	row("phantom", v.Phantom, "effects that no run accounts for")
+}
+
+func printCheckouts(row func(string, int64, string), v *checkout.Verdict) {
+	row("checkouts", v.Checkouts, "a durable flow each: charge, wait for approval, book")
+	row("booked", v.Booked, "approved, once each")
+	row("refunded", v.Refunded, "declined, and the charge was undone")
+	row("ended", v.Ended, "once each, with its receipt")
+	row("receipts", v.Receipts, "one for every end")
+	row("calls again", v.Again, "after the kill; the bank recognized them by their key")
+	row("lost", v.Lost, "checkouts without the end they should have")
+	row("doubled", v.Doubled, "charges, bookings, ends, receipts beyond one each")
+	row("phantom", v.Phantom, "effects that no checkout accounts for")
 }

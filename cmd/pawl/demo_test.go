@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/bravellian/pawl/examples/demo/checkout"
 	"github.com/bravellian/pawl/examples/demo/etl"
 	"github.com/bravellian/pawl/examples/demo/shop"
 	"github.com/bravellian/pawl/internal/test/testpg"
@@ -32,18 +33,18 @@ func someOrders(t *testing.T, n int) string {
 }
 
 func TestDemo(t *testing.T) {
-	const orders, runs = 150, 40
+	const orders, runs, checkouts = 150, 40, 40
 	for _, db := range []string{"sqlite:ignored.db", testpg.URL(t)} {
 		t.Run(strings.SplitN(db, ":", 2)[0], func(t *testing.T) {
 			t.Setenv(asCommand, "1") // for the workers
 			tmp := t.TempDir()
 			t.Setenv("TMPDIR", tmp)
-			r := command(t.Context(), "", "demo", "--db", db, "--orders", someOrders(t, orders), "--runs", strconv.Itoa(runs), "--json")
+			r := command(t.Context(), "", "demo", "--db", db, "--orders", someOrders(t, orders), "--runs", strconv.Itoa(runs), "--checkouts", strconv.Itoa(checkouts), "--json")
 			if r.code != exitOK {
 				t.Fatalf("exit code %d\n%s", r.code, r.stderr)
 			}
 			out := lines(r.stdout)
-			if len(out) != 2 {
+			if len(out) != 3 {
 				t.Fatalf("%d scenes: %s", len(out), r.stdout)
 			}
 			var v shop.Verdict
@@ -56,7 +57,12 @@ func TestDemo(t *testing.T) {
 			if e.Runs != runs || e.Failed == 0 || e.Transforms != e.Completed || e.Notices != e.Failed || !e.Good() {
 				t.Errorf("verdict: %+v", e)
 			}
-			if n := strings.Count(r.stderr, "killed with SIGKILL"); n != 2 {
+			var c checkout.Verdict // D-792
+			decode(t, out[2], &c)
+			if c.Checkouts != checkouts || c.Refunded == 0 || !c.Good() {
+				t.Errorf("verdict: %+v", c)
+			}
+			if n := strings.Count(r.stderr, "killed with SIGKILL"); n != 3 {
 				t.Errorf("%d were killed, not one in each scene:\n%s", n, r.stderr)
 			}
 			if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {

@@ -12,9 +12,11 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/examples/demo/checkout"
 	"github.com/bravellian/pawl/examples/demo/etl"
 	"github.com/bravellian/pawl/examples/demo/scene"
 	"github.com/bravellian/pawl/examples/demo/shop"
+	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/postgres"
 	"github.com/bravellian/pawl/sqlite"
 )
@@ -104,11 +106,15 @@ func (d *database) createTables(ctx context.Context) error {
 	if err := shop.Create(ctx, d.own); err != nil {
 		return err
 	}
-	return etl.Create(ctx, d.own)
+	if err := etl.Create(ctx, d.own); err != nil {
+		return err
+	}
+	return checkout.Create(ctx, d.own)
 }
 
-// handle registers all handlers.
-func (d *database) handle(p *pawl.Pawl) {
+// handle registers all handlers. retry is the policy of flows.
+func (d *database) handle(p *pawl.Pawl, retry *outbox.RetryPolicy) {
 	shop.Handle(p, d.own)
 	etl.Handle(p, d.own)
+	checkout.Handle(p, d.own, retry)
 }

@@ -1,11 +1,12 @@
-// Package demo is a program that uses pawl: an order service and a night of ETL runs.
+// Package demo is a program that uses pawl: an order service, a night of ETL runs and checkouts that are approved.
 // Workers, which are processes of their own, deliver the messages; some of them are
 // killed on the way. At the end the database is asked what became of every message.
 // "pawl demo" runs it.
 //
 // Package shop shows an outbox: rows and messages are written in one transaction.
 // Package etl shows joins: messages that run side by side, and one that follows when
-// the last of them is done. Package scene has what both need: a handler whose effect
+// the last of them is done. Package checkout shows flows: steps that survive crashes,
+// and wait without a worker. Package scene has what they need: a handler whose effect
 // happens once, however often its message is delivered.
 package demo
 
@@ -16,17 +17,20 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/examples/demo/checkout"
 	"github.com/bravellian/pawl/examples/demo/etl"
 	"github.com/bravellian/pawl/examples/demo/shop"
 )
 
 // Options say how to run the demo.
 type Options struct {
-	DB      string       // postgres:// URL; empty: SQLite in a temporary directory
-	Orders  []shop.Order // what customers order
-	Runs    int          // ETL runs
-	Workers int          // processes
-	Keep    bool         // keep the database
+	DB     string       // postgres:// URL; empty: SQLite in a temporary directory
+	Orders []shop.Order // what customers order
+	Runs   int          // ETL runs
+	// Checkouts are flows.
+	Checkouts int
+	Workers   int  // processes
+	Keep      bool // keep the database
 	// Command starts a worker when this program is run with these arguments, and with
 	// EnvDB and EnvSchema in its environment. A worker calls Work.
 	Command []string
@@ -111,6 +115,12 @@ func (r *run) perform(ctx context.Context) (*Verdict, error) {
 	}
 	if err == nil {
 		v.ETL, err = etl.Judge(ctx, r.db.own)
+	}
+	if err == nil {
+		err = r.play(ctx, &checkout.Scene{DB: r.db.own, Pawl: r.producer, Checkouts: r.Checkouts})
+	}
+	if err == nil {
+		v.Checkout, err = checkout.Judge(ctx, r.db.own)
 	}
 	if err != nil {
 		return nil, err

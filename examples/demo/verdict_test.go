@@ -2,10 +2,12 @@ package demo
 
 import (
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/examples/demo/checkout"
 	"github.com/bravellian/pawl/examples/demo/etl"
 	"github.com/bravellian/pawl/examples/demo/shop"
 	"github.com/bravellian/pawl/internal/test/testpg"
@@ -26,7 +28,7 @@ func onDatabases(t *testing.T, test func(*testing.T, *database, *pawl.Pawl)) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.handle(p)
+			s.handle(p, &retry)
 			test(t, s, p)
 		})
 	}
@@ -173,17 +175,67 @@ func TestETLVerdictSeesTampering(t *testing.T) {
 	})
 }
 
+// D-792: the verdict of checkouts sees what is not booked, or not ended, once.
+func TestCheckoutVerdictSeesTampering(t *testing.T) {
+	const checkouts = 40
+	const approved, declined = `(SELECT min(id) FROM pawl.checkouts WHERE declined = 0)`, `(SELECT min(id) FROM pawl.checkouts WHERE declined = 1)`
+	onDatabases(t, func(t *testing.T, s *database, p *pawl.Pawl) {
+		played(t, p, &checkout.Scene{DB: s.own, Pawl: p, Checkouts: checkouts})
+		judge := func() *checkout.Verdict {
+			v, err := checkout.Judge(t.Context(), s.own)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v
+		}
+		if before := judge(); !before.Good() || before.Checkouts != checkouts || before.Refunded == 0 || before.Booked+before.Refunded != checkouts {
+			t.Fatalf("untouched: %+v", before)
+		}
+		// Each undoes what it did.
+		for _, c := range []struct {
+			name, statement, undo string
+			want                  [3]int64 // lost, doubled, phantom
+		}{
+			{"booked twice", `INSERT INTO pawl.checkout_bookings SELECT ` + approved, `DELETE FROM pawl.checkout_bookings WHERE checkout_id = ` + approved + `; INSERT INTO pawl.checkout_bookings SELECT ` + approved, [3]int64{0, 1, 0}},
+			{"ended twice", `INSERT INTO pawl.checkout_ends SELECT ` + approved, `DELETE FROM pawl.checkout_ends WHERE checkout_id = ` + approved + `; INSERT INTO pawl.checkout_ends SELECT ` + approved, [3]int64{0, 1, 0}},
+			{"charged twice", `INSERT INTO pawl.checkout_charges SELECT 'k', ` + approved + `, 1`, `DELETE FROM pawl.checkout_charges WHERE key = 'k'`, [3]int64{0, 1, 0}},
+			{"a checkout of which pawl has no flow", `INSERT INTO pawl.checkouts VALUES ('c', 'f', 0)`, `DELETE FROM pawl.checkouts WHERE id = 'c'`, [3]int64{1, 0, 0}},
+			{"booked and declined", `INSERT INTO pawl.checkout_bookings SELECT ` + declined, `DELETE FROM pawl.checkout_bookings WHERE checkout_id = ` + declined, [3]int64{0, 0, 1}},
+			{"ended by nobody", `INSERT INTO pawl.checkout_ends VALUES ('nobody')`, `DELETE FROM pawl.checkout_ends WHERE checkout_id = 'nobody'`, [3]int64{0, 0, 1}},
+			{"refunded and booked", `INSERT INTO pawl.checkout_refunds SELECT 'k', ` + approved + `, 1`, `DELETE FROM pawl.checkout_refunds WHERE key = 'k'`, [3]int64{0, 0, 1}},
+			{"never refunded", `UPDATE pawl.checkout_refunds SET checkout_id = 'x' || checkout_id WHERE checkout_id = ` + declined, `UPDATE pawl.checkout_refunds SET checkout_id = substr(checkout_id, 2) WHERE checkout_id LIKE 'x%'`, [3]int64{1, 0, 1}},
+			{"never booked", `DELETE FROM pawl.checkout_bookings WHERE checkout_id = ` + approved, `INSERT INTO pawl.checkout_bookings SELECT ` + approved, [3]int64{1, 0, 0}},
+			{"never ended", `DELETE FROM pawl.checkout_ends WHERE checkout_id = ` + approved, `INSERT INTO pawl.checkout_ends SELECT ` + approved, [3]int64{1, 0, 0}},
+			{"a receipt that never came", `DELETE FROM pawl.checkout_receipts WHERE checkout_id = ` + approved, "", [3]int64{1, 0, 0}},
+		} {
+			s.tamper(t, c.statement)
+			if v := judge(); [3]int64{v.Lost, v.Doubled, v.Phantom} != c.want || v.Good() {
+				t.Errorf("%s: %+v, want %v", c.name, v, c.want)
+			}
+			for _, undo := range strings.Split(c.undo, "; ") {
+				if undo != "" {
+					s.tamper(t, undo)
+				}
+			}
+		}
+	})
+}
+
 func TestVerdictSaysWhatIsWrong(t *testing.T) {
-	shopGood, etlGood := shop.Verdict{Committed: 1}, etl.Verdict{Runs: 1, Completed: 1, Transforms: 1}
-	if err := (&Verdict{&shopGood, &etlGood}).Err(); err != nil {
+	shopGood, etlGood, checkoutGood := shop.Verdict{Committed: 1}, etl.Verdict{Runs: 1, Completed: 1, Transforms: 1}, checkout.Verdict{Checkouts: 2, Booked: 1, Refunded: 1, Ended: 1, Receipts: 1}
+	if err := (&Verdict{&shopGood, &etlGood, &checkoutGood}).Err(); err != nil {
 		t.Error(err)
 	}
-	lost, early := shop.Verdict{Committed: 1, Lost: 2}, etl.Verdict{Runs: 1, Completed: 1, Transforms: 1, Early: 3}
-	want := "demo: orders: 2 lost, 0 phantom; ETL: 0 lost, 3 early, 0 doubled, 0 phantom"
-	if err := (&Verdict{&lost, &early}).Err(); err == nil || err.Error() != want {
+	lost, early, doubled := shop.Verdict{Committed: 1, Lost: 2}, etl.Verdict{Runs: 1, Completed: 1, Transforms: 1, Early: 3}, checkoutGood
+	doubled.Doubled = 4
+	want := "demo: orders: 2 lost, 0 phantom; ETL: 0 lost, 3 early, 0 doubled, 0 phantom; checkouts: 0 lost, 4 doubled, 0 phantom"
+	if err := (&Verdict{&lost, &early, &doubled}).Err(); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	if v := (etl.Verdict{Runs: 2, Completed: 1, Transforms: 1}); v.Good() {
 		t.Error("good although a join is pending")
+	}
+	if v := (checkout.Verdict{Checkouts: 2, Booked: 1, Ended: 1, Receipts: 1}); v.Good() {
+		t.Error("good although a checkout is pending")
 	}
 }

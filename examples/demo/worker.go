@@ -37,6 +37,7 @@ func Work(ctx context.Context, parent io.Reader) error {
 		_, _ = io.Copy(io.Discard, parent)
 		cancel()
 	}()
+	retry := &outbox.RetryPolicy{MaxAttempts: 10, Delay: func(int) time.Duration { return 300 * time.Millisecond }, Jitter: 0.1}
 	p, err := pawl.New(db.pawl, pawl.Options{
 		Logger:       slog.New(slog.DiscardHandler), // most of its errors are made on purpose
 		Concurrency:  8,
@@ -44,11 +45,11 @@ func Work(ctx context.Context, parent io.Reader) error {
 		Lease:        lease,
 		PollInterval: 250 * time.Millisecond,
 		Grace:        3 * time.Second,
-		Retry:        &outbox.RetryPolicy{MaxAttempts: 10, Delay: func(int) time.Duration { return 300 * time.Millisecond }, Jitter: 0.1},
+		Retry:        retry,
 	})
 	if err != nil {
 		return errors.Join(err, db.close())
 	}
-	db.handle(p)
+	db.handle(p, retry)
 	return errors.Join(p.Run(ctx), db.close())
 }

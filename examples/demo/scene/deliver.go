@@ -39,7 +39,7 @@ type Delivery struct {
 // delivered again, and its effect found. An error that is Permanent fails the message;
 // after another one it is delivered again later.
 func (d *Database) Deliver(ctx context.Context, m *outbox.Message, v Delivery) error {
-	if err := network(ctx); err != nil {
+	if err := Network(ctx); err != nil {
 		return err
 	}
 	outcome := v.Fate
@@ -68,11 +68,11 @@ func (d *Database) Deliver(ctx context.Context, m *outbox.Message, v Delivery) e
 	case Rejected:
 		return outbox.Permanent(v.No)
 	}
-	return network(ctx)
+	return Network(ctx)
 }
 
-// network waits for 2 to 8 ms, as for another machine.
-func network(ctx context.Context) error {
+// Network waits for 2 to 8 ms, as for another machine.
+func Network(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
