@@ -103,7 +103,7 @@ type cli struct {
 	Fleet        fleetCmd        `cmd:"" help:"List and check many databases at once, each of them a store of a fleet."`
 	Doctor       doctorCmd       `cmd:"" help:"Examine a database: what is wrong, and what to do about it."`
 	UI           uiCmd           `cmd:"" name:"ui" help:"Serve the dashboard: pages about all of it, for a browser."`
-	Demo         demoCmd         `cmd:"" help:"Run an order service, then ETL runs, kill workers, and count what was lost."`
+	Demo         demoCmd         `cmd:"" help:"Run orders, ETL runs and checkouts, kill workers, and count what was lost."`
 	Version      versionCmd      `cmd:"" help:"Print the version."`
 	Completion   completionCmd   `cmd:"" help:"Print a script that completes command lines in a shell."`
 	Man          manCmd          `cmd:"" help:"Print the manual page, or write those of all commands."`

@@ -73,6 +73,9 @@ func (s *Scene) Produce(ctx context.Context) error {
 		if !waits {
 			continue
 		}
+		if err := scene.Network(ctx); err != nil {
+			return err
+		}
 		if err := approved.Send(ctx, s.Pawl, id, approval{!c.declined()}); err != nil {
 			return fmt.Errorf("approve checkout %s: %w", c.ID, err)
 		}
