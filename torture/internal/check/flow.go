@@ -90,7 +90,7 @@ func (r *run) flowRule() rule {
 	}
 }
 
-// flowStep is about a step that runs, or is stored.
+// flowStep is about a step that runs, or is stored. One that undoes may run again: its row is not of pawl's transaction.
 func (r *run) flowStep(s *step, f *flowing) {
 	known := f.stored[s.Name]
 	if known != 0 && r.rewound(known, s.At) {
@@ -99,7 +99,7 @@ func (r *run) flowStep(s *step, f *flowing) {
 	switch {
 	case s.Outcome == history.OK:
 		f.stored[s.Name] = s.At
-	case s.Outcome == history.Began && known != 0 && s.Nominal > known && !s.stale:
+	case s.Outcome == history.Began && s.Name != Undone && known != 0 && s.Nominal > known && !s.stale:
 		r.about(checkFlows, s.index, s.Name, "the step runs at %d in an attempt that began at %d; it was stored at %d", s.At, s.Nominal, known)
 	}
 }
@@ -120,11 +120,11 @@ func (r *run) checkFlow(id string, f *flowing) {
 	m, _ := r.messages.get(id)
 	fail := func(format string, args ...any) { r.violate(checkFlows, id, "", format, args...) }
 	rows := f.end.Rows
-	for _, what := range []string{Booked, Shipped, Over} {
+	for _, what := range []string{Booked, Shipped, Over, Undone} {
 		switch known := f.stored[what]; {
-		case rows[what] > 1:
+		case rows[what] > 1 && what != Undone: // that is no transaction of pawl's
 			fail("it has %d rows of %q", rows[what], what)
-		case rows[what] == 1 && !m.has(kept):
+		case rows[what] == 1 && what != Undone && !m.has(kept):
 			fail("it has a row of %q, and its own is not in the ledger", what)
 		case rows[what] == 0 && known != 0 && !r.lost(known):
 			fail("its step %q was stored at %d, and its row is not there", what, known)

@@ -99,7 +99,13 @@ func (p *process) order(f *flow.Run, fs *flows, o check.Order) (r check.Receipt,
 	if charge.end(err) != nil {
 		return r, err
 	}
-	f.Undo("charge", func(ctx context.Context) error { return p.note(ctx, p.store.SQL, id, check.Undone) })
+	undo := p.step(f, id, check.Undone)
+	f.Undo("charge", func(ctx context.Context) error {
+		if err := undo.begin(); err != nil {
+			return undo.end(err)
+		}
+		return undo.end(p.note(ctx, p.store.SQL, id, check.Undone))
+	})
 	for n := range o.Waits {
 		if n == 1 { // between two waits
 			if err := p.book(f, id, &o); err != nil {

@@ -83,14 +83,20 @@ func (p *process) settled(all []pawl.Attempt) {
 }
 
 // tries writes that a handler of pawl's begins: of a join's wait, which no program handles, of a flow, or of
-// the inbox's queue, where the program's handler does not know the message.
+// the inbox's queue, where the program's handler does not know the message. Some flows that are over are not settled.
 func (p *process) tries(next outbox.Handler) outbox.Handler {
 	return func(ctx context.Context, m *outbox.Message) error {
-		if m.Topic == join.DefaultTopic || m.Topic == topicQueued || strings.HasPrefix(m.Topic, flow.TopicPrefix) {
+		isFlow := strings.HasPrefix(m.Topic, flow.TopicPrefix)
+		if m.Topic == join.DefaultTopic || m.Topic == topicQueued || isFlow {
 			ctx = context.WithValue(ctx, attemptBegan{}, history.Now())
 			p.ended(history.Event{Op: history.Try, Message: m.ID.String(), Topic: m.Topic, Attempt: m.RetryCount + 1}, history.OK)
 		}
-		return next(ctx, m)
+		err := next(ctx, m)
+		const often = 0.05
+		if err == nil && isFlow && p.fails("end of "+m.ID.String(), m.RetryCount, often) {
+			return errPlanned // it comes again, with nothing left to do
+		}
+		return err
 	}
 }
 
