@@ -48,11 +48,11 @@ type Final struct {
 	// they wrote none, and are not checked by them.
 	Guards iter.Seq[Guard]
 	// Runs are the jobs' recorded runs and misses.
-	Runs   iter.Seq[Run]
-	Jobs   []Job
-	Joins  []Join
+	Runs  iter.Seq[Run]
+	Jobs  []Job
+	Joins []Join
 	// Flows are what flows and their steps wrote, and how they ended.
-	Flows iter.Seq[Flow]
+	Flows  iter.Seq[Flow]
 	Timers []Timer // those still scheduled
 
 	// Counted is how many messages the workers' counters have as done; nil: they were not read.

@@ -139,7 +139,9 @@ func endStories() []story {
 		{"failed too early", checkFlows, func(t *tape) { undone(ordered(t, fails), func(f *Flow) { delete(f.Rows, Shipped) }) }},
 		{"failed, and not undone", checkFlows, func(t *tape) { undone(ordered(t, fails), func(f *Flow) { delete(f.Rows, Undone) }) }},
 		{"failed, and over", checkFlows, func(t *tape) { undone(ordered(t, fails), func(f *Flow) { f.Rows[Over] = 1 }) }},
-		{"cancelled", "", func(t *tape) { undone(cancel(ordered(t, nil), history.Unknown), func(f *Flow) { f.Rows = map[string]int{} }) }},
+		{"cancelled", "", func(t *tape) {
+			undone(cancel(ordered(t, nil), history.Unknown), func(f *Flow) { f.Rows = map[string]int{} })
+		}},
 		{"cancelled too late", "", func(t *tape) { finished(cancel(ordered(t, nil), history.OK), nil) }},
 		{"cancelled by a call that had no effect", checkFlows, func(t *tape) { undone(cancel(ordered(t, nil), history.Failed), nil) }},
 		{"cancelled, and not undone", checkFlows, func(t *tape) {

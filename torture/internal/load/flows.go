@@ -223,7 +223,9 @@ func signalled(id outbox.MessageID, n int64) history.Event {
 func (p *process) sendAll(ctx context.Context, all []asked) error {
 	ctx, cancel := attempt(ctx)
 	defer cancel()
-	slices.SortFunc(all, func(a, b asked) int { return cmp.Or(strings.Compare(a.id.String(), b.id.String()), cmp.Compare(a.n, b.n)) })
+	slices.SortFunc(all, func(a, b asked) int {
+		return cmp.Or(strings.Compare(a.id.String(), b.id.String()), cmp.Compare(a.n, b.n))
+	})
 	tx, err := p.store.Begin(ctx)
 	if err != nil {
 		return err
