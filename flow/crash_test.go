@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -181,6 +182,50 @@ func crashing(t *testing.T, db engine.DB) *crashProgram {
 	p.Handle("written", none)
 	p.Handle("over", none)
 	return c
+}
+
+// D-765: a flow that fails while its process stops, or a step of it, does so again in the next process: what it did is
+// undone.
+func TestFailsWhileStopping(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		for _, inStep := range []bool{false, true} {
+			db := e.Open(t)
+			began, first, undone := make(chan struct{}), sync.Once{}, atomic.Int64{}
+			fl := flow.New("saga", func(f *flow.Run, _ int) (int, error) {
+				if _, err := flow.Step(f, "a", func(context.Context) (int, error) { return 1, nil }); err != nil {
+					return 0, err
+				}
+				f.Undo("a", func(context.Context) error { undone.Add(1); return nil })
+				fail := func(ctx context.Context) (int, error) {
+					first.Do(func() { close(began); <-ctx.Done() })
+					return 0, flow.Final(errBoom)
+				}
+				if inStep {
+					return flow.Step(f, "b", fail)
+				}
+				return fail(f.Context())
+			}, atOnce(2))
+			stopping, other := crashing(t, db.DB).Pawl, crashing(t, db.DB).Pawl
+			fl.Handle(stopping)
+			fl.Handle(other)
+			id, err := fl.Start(t.Context(), other, 1)
+			check(t, err)
+			check(t, stopping.Start(t.Context()))
+			<-began
+			over, cancel := context.WithCancel(t.Context())
+			cancel()
+			_ = stopping.Stop(over)
+			check(t, other.Start(t.Context()))
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			_, err = fl.Await(ctx, other, id)
+			cancel()
+			var end *outbox.EndError
+			if !errors.As(err, &end) || end.Status != outbox.Failed || undone.Load() != 1 {
+				t.Errorf("in a step %t: it ended with %v, and was undone %d times", inStep, err, undone.Load())
+			}
+			check(t, other.Stop(context.Background()))
+		}
+	})
 }
 
 // D-793: a flow that is cancelled just before it parks for what it calls, or for the parts of All, ends at once: not

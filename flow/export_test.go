@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/outbox"
 )
 
 // LoadTogether reads one flow for several attempts in one batch.
@@ -23,4 +24,18 @@ func (fs *Flows) LoadTogether(ctx context.Context, id int64, attempts int) ([][]
 		all[i] = append(steps, signals...)
 	}
 	return all, nil
+}
+
+// KeepTogether stores a step of each message in one batch, and returns of each whether its owner holds it.
+func (fs *Flows) KeepTogether(ctx context.Context, owners []outbox.OwnerToken, ids []outbox.Position) []bool {
+	batch := make([]*write, len(ids))
+	for i := range ids {
+		batch[i] = &write{step: &op.FlowStep{Owner: owners[i], ID: int64(ids[i]), Name: "step", Nr: 1, Result: []byte{}}}
+	}
+	held := make([]bool, len(batch))
+	errs := fs.write(ctx, batch)
+	for i := range held {
+		held[i] = errs == nil || errs[i] == nil
+	}
+	return held
 }

@@ -141,7 +141,9 @@ func (fs *Flows) write(ctx context.Context, batch []*write) []error {
 		case err != nil && engine.Unavailable(err):
 			errs[i] = err
 		case err != nil || w.park == nil:
-			errs[i] = fs.writes.Run(ctx, []*write{w})[0]
+			if alone := fs.write(ctx, []*write{w}); alone != nil { // nil: it succeeded
+				errs[i] = alone[0]
+			}
 		}
 	}
 	return errs

@@ -288,8 +288,8 @@ func (f *Run) policy(own *outbox.RetryPolicy) worker.RetryPolicy {
 
 // again returns what the worker is told of an attempt that failed, and whether there is another one.
 func (f *Run) again(policy worker.RetryPolicy, err error) (answer error, again bool) {
-	if f.ctx.Err() != nil {
-		return err, true // it says nothing of the step that the process stops
+	if f.ctx.Err() != nil { // it says nothing of the step that the process stops, even if it is Final
+		return fmt.Errorf("%w: %v", f.ctx.Err(), err), true
 	}
 	failures := f.m.RetryCount - f.base + 1
 	if err = policy.Limit(err, failures-1); worker.IsPermanent(err) {
