@@ -70,8 +70,9 @@ func run(t *testing.T, o Options) *Report {
 	return report
 }
 
-// D-290: on SQLite nothing is lost, made up or done out of order under faults, and D-291. D-297, D-444, D-445, D-791:
+// D-290: on SQLite nothing is lost, made up or done out of order under faults, and D-291. D-297, D-444, D-445:
 // faults that are planted into pawl are found.
+// D-791: so are those that are planted into flows.
 func TestSQLite(t *testing.T) {
 	t.Parallel()
 	run(t, options(t))
