@@ -144,10 +144,10 @@ func (r *run) checkFlow(id string, f *flowing) {
 		fail("nobody began it")
 	case m.state == Done:
 		r.checkDoneFlow(f, fail)
-	case m.state == Failed:
-		r.checkFailedFlow(f, fail)
-	case m.state.terminal():
+	case m.state == Expired || m.state == Discarded && f.cancels == 0:
 		fail("it is %s at the end", m.state)
+	case m.state.failed():
+		r.checkFailedFlow(f, fail)
 	}
 }
 

@@ -142,6 +142,10 @@ func endStories() []story {
 		{"cancelled", "", func(t *tape) {
 			undone(cancel(ordered(t, nil), history.Unknown), func(f *Flow) { f.Rows = map[string]int{} })
 		}},
+		{"cancelled, and discarded", "", func(t *tape) {
+			undone(cancel(ordered(t, nil), history.OK), nil)
+			t.rows[0].State = Discarded
+		}},
 		{"cancelled too late", "", func(t *tape) { finished(cancel(ordered(t, nil), history.OK), nil) }},
 		{"cancelled by a call that had no effect", checkFlows, func(t *tape) { undone(cancel(ordered(t, nil), history.Failed), nil) }},
 		{"cancelled, and not undone", checkFlows, func(t *tape) {
