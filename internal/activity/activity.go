@@ -90,7 +90,7 @@ func (c *Counters) signal() {
 // counted reports whether an outcome is one of those that have a column.
 func counted(o worker.Outcome) bool {
 	switch o {
-	case worker.OutcomeAcked, worker.OutcomeSettled, worker.OutcomeFailed, worker.OutcomeRetried, worker.OutcomeExpired, worker.OutcomeUnhandled, worker.OutcomeCancelled:
+	case worker.OutcomeAcked, worker.OutcomeSettled, worker.OutcomeFailed, worker.OutcomeRetried, worker.OutcomeExpired, worker.OutcomeUnhandled:
 		return true
 	}
 	return false
