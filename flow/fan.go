@@ -107,7 +107,7 @@ func (f *Run) fan(key string, n int, s *spec, messages func() []outbox.Message, 
 		return 0, err
 	}
 	if !begun {
-		if err := f.start(id, messages()); err != nil {
+		if err := f.start(key, id, messages()); err != nil {
 			return 0, err
 		}
 	}
@@ -118,8 +118,8 @@ func (f *Run) fan(key string, n int, s *spec, messages func() []outbox.Message, 
 }
 
 // start begins a join. Messages and join have ids that derive from the flow's: a second attempt begins nothing.
-func (f *Run) start(id join.ID, messages []outbox.Message) error {
-	_, err := f.flows.joins.FanOut(f.ctx, join.Spec{ID: id, GroupingKey: f.id.String()}, messages, join.Wait{})
+func (f *Run) start(key string, id join.ID, messages []outbox.Message) error {
+	_, err := f.flows.joins.FanOut(f.ctx, join.Spec{ID: id, GroupingKey: f.id.String(), Metadata: key}, messages, join.Wait{})
 	switch {
 	case errors.Is(err, engine.ErrInvalid):
 		return Final(err)

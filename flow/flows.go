@@ -151,11 +151,6 @@ func (fs *Flows) write(ctx context.Context, batch []*write) []error {
 
 // send sends a signal.
 func (fs *Flows) send(ctx context.Context, tx any, id outbox.MessageID, name string, payload []byte) error {
-	if name != op.FlowCancel {
-		if err := engine.CheckText("signal", name, limits.FlowName, true); err != nil {
-			return err
-		}
-	}
 	if len(payload) > limits.Result {
 		return fmt.Errorf("%w: signal %q has %d bytes", ErrTooLarge, name, len(payload))
 	}

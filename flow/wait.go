@@ -8,6 +8,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -38,8 +39,14 @@ func (s *Signal[T]) send(ctx context.Context, h Host, tx any, id outbox.MessageI
 	if err != nil {
 		return engine.Invalid("signal", "%q: %v", s.name, err)
 	}
+	if err := checkSignal(s.name); err != nil {
+		return err
+	}
 	return h.Flows().send(ctx, tx, id, s.name, data)
 }
+
+// checkSignal refuses names that no signal has: the empty one cancels.
+func checkSignal(name string) error { return engine.CheckText("signal", name, limits.FlowName, true) }
 
 // WaitOption is an option of Wait.
 type WaitOption func(*waiting)

@@ -30,6 +30,8 @@ type ListOptions struct {
 	// NoPayload leaves Payload out: lists of large messages are read many times faster without.
 	NoPayload bool
 
+	flows bool // only those of flows
+
 	failedSince, failedBefore time.Time // of Retrying: bounds of when the last attempt failed; zero: any
 
 	After *Info // only messages that follow this one: its Position counts; nil: from the beginning
@@ -73,6 +75,12 @@ func (o operator) ListSome(ctx context.Context, opts ListOptions, look, most int
 	}
 	page, err = l.some(ctx, cmp.Or(look, listWindow), most)
 	return page, Position(l.before), err
+}
+
+// ListFlows is ListSome of messages of flows alone.
+func (o operator) ListFlows(ctx context.Context, opts ListOptions, most int) (page []Info, next Position, err error) {
+	opts.flows = true
+	return o.ListSome(ctx, opts, 0, most)
 }
 
 // list is a list as far as it has been read.
@@ -131,7 +139,7 @@ func (f *ListOptions) match() (op.OutboxFilter, error) {
 		return op.OutboxFilter{}, engine.Invalid("headers", "%v", err)
 	}
 	return op.OutboxFilter{
-		Topic: worker.Optional(f.Topic), Queue: worker.Optional(f.Queue), CorrelationID: worker.Optional(f.CorrelationID), Error: worker.Optional(f.Error), Fingerprint: worker.Optional(f.Fingerprint),
+		Topic: worker.Optional(f.Topic), Flows: f.flows, Queue: worker.Optional(f.Queue), CorrelationID: worker.Optional(f.CorrelationID), Error: worker.Optional(f.Error), Fingerprint: worker.Optional(f.Fingerprint),
 		OlderThan: worker.Optional(f.OlderThan), NewerThan: worker.Optional(f.NewerThan), Headers: headers, Bare: f.NoPayload,
 	}, nil
 }

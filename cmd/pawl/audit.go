@@ -13,7 +13,7 @@ import (
 // auditCmd is "pawl audit".
 type auditCmd struct {
 	By     string `placeholder:"NAME" help:"Only what somebody did."`
-	Action string `placeholder:"ACTION" values:"redrive,discard,undiscard,cancel,reschedule,pause,resume,put,trigger,enable,disable,remove,release,revive,fix" help:"Only what was done in one way: redrive, discard, undiscard, cancel, reschedule, pause, resume, put, trigger, enable, disable, remove, release, revive or fix."`
+	Action string `placeholder:"ACTION" values:"redrive,discard,undiscard,cancel,reschedule,pause,resume,put,trigger,enable,disable,remove,release,revive,fix" help:"Only what was done in one way: redrive, discard, undiscard, cancel, reschedule, pause, resume, put, trigger, enable, disable, remove, release, revive, signal or fix."`
 
 	listFlags
 }
@@ -32,7 +32,7 @@ there is one. Entries are kept for a year.
 func actions() []string {
 	return []string{
 		audit.Redrive, audit.Discard, audit.Undiscard, audit.Cancel, audit.Reschedule, audit.Pause, audit.Resume, audit.Put, audit.Trigger,
-		audit.Enable, audit.Disable, audit.Remove, audit.Release, audit.Revive, audit.Fix, audit.Restore,
+		audit.Enable, audit.Disable, audit.Remove, audit.Release, audit.Revive, audit.Signal, audit.Fix, audit.Restore,
 	}
 }
 

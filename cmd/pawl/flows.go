@@ -4,15 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
+	"strconv"
+	"strings"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/flow"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/outbox"
 )
 
 // flowsCmd is "pawl flows".
 type flowsCmd struct {
+	Ls     flowsLsCmd     `cmd:"" help:"List flows, with what they wait for."`
 	Show   flowsShowCmd   `cmd:"" help:"Show a flow with its steps, and what it waits for."`
 	Signal flowsSignalCmd `cmd:"" help:"Send a flow a signal."`
 	Cancel flowsCancelCmd `cmd:"" help:"End flows: what they did is undone."`
@@ -23,7 +28,7 @@ func (*flowsCmd) Help() string {
 	return `A flow is a message whose topic is "flow." and its name, and whose handler runs steps. What else is done
 with messages is done with it by the commands for them:
 
-    pawl ls --topic flow.checkout
+    pawl ls --topic flow.checkout --error refused
     pawl retry ID
     pawl explain ID
 
@@ -43,6 +48,74 @@ func parseFlow(id string) (outbox.MessageID, error) {
 // eachFlow does something with flows one after another.
 func (g *options) eachFlow(ctx context.Context, ids []string, do func(*flow.Flows, outbox.MessageID) error) error {
 	return eachID(ctx, g, ids, parseFlow, func(s *store, id outbox.MessageID) error { return forgotten(do(s.pawl().Flows(), id)) })
+}
+
+// flowsLsCmd is "pawl flows ls".
+type flowsLsCmd struct {
+	Flow      string `short:"f" placeholder:"NAME" help:"Only flows of a name."`
+	Status    string `placeholder:"STATUS" values:"ready,scheduled,retrying,running,done,failed,discarded,expired" help:"Only flows that are ready, scheduled, retrying, running, done, failed, discarded or expired. Those that wait are scheduled or, after an attempt that failed, retrying."`
+	pageFlags `set:"cursor=ID"`
+}
+
+// Help is printed by --help.
+func (*flowsLsCmd) Help() string {
+	return `Flows are listed from the newest down; parts of a fan-out are not listed. WAITS FOR says
+what a flow is parked for, since when, and until when if it waits no longer than that.
+
+Examples:
+
+    pawl flows ls --status scheduled
+    pawl flows ls --flow checkout --status failed -o id | xargs -n 1 pawl flows show
+    pawl flows ls --json --limit 1000`
+}
+
+// Run lists flows.
+func (c *flowsLsCmd) Run(ctx context.Context, a *app, g *options) error {
+	of := lsCmd{Status: c.Status, pageFlags: c.pageFlags}
+	f, err := of.filter()
+	if err != nil {
+		return err
+	}
+	if c.Flow != "" {
+		f.Topic = flow.TopicPrefix + c.Flow
+	}
+	return flowListing().list(ctx, a, g, c.listFlags, func(s *store) iter.Seq2[flow.Info, error] { return s.pawl().Flows().List(ctx, f) })
+}
+
+func flowListing() *listing[flow.Info] {
+	return &listing[flow.Info]{
+		none: "no flows",
+		columns: []column[flow.Info]{
+			{head: "ID", cell: func(i *flow.Info) string { return number(int64(i.Position)) }},
+			{head: "MESSAGE", cell: func(i *flow.Info) string { return i.ID.String() }},
+			{head: "FLOW", cell: func(i *flow.Info) string { return strings.TrimPrefix(i.Topic, flow.TopicPrefix) }},
+			{head: "STATUS", cell: func(i *flow.Info) string { return string(view.MessageStatus(i.Info)) }},
+			{head: "BEGUN", cell: func(i *flow.Info) string { return stamp(i.CreatedAt) }},
+			{head: "WAITS FOR", cell: waitsFor},
+			{head: "NOTE", cell: func(i *flow.Info) string { return i.LastError }, optional: true},
+		},
+		id:    func(i *flow.Info) string { return number(int64(i.Position)) },
+		pages: true,
+		view: func(i *flow.Info) any {
+			return struct {
+				view.Message
+				Waits *flow.Event `json:"waits,omitempty"`
+			}{view.OfMessage(i.Info, false), i.Waits}
+		},
+	}
+}
+
+// waitsFor is what a flow is parked for, and since and until when.
+func waitsFor(i *flow.Info) string {
+	w := i.Waits
+	if w == nil {
+		return ""
+	}
+	text := strings.TrimSpace(w.State+" "+w.Name) + " since " + stamp(w.At)
+	if w.State != "join" && i.NextAttemptAt.Year() < 9999 {
+		text += " until " + stamp(i.NextAttemptAt)
+	}
+	return text
 }
 
 // flowsShowCmd is "pawl flows show".
@@ -72,12 +145,8 @@ func (c *flowsShowCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err := a.printMessage(found.Info, nil); err != nil {
 		return err
 	}
-	if w := found.Waits; w != nil {
-		what := "nothing but time"
-		if w.Name != "" {
-			what = "signal " + w.Name
-		}
-		fmt.Fprintf(a.stdout, "\nwaits for %s since %s\n", terminal.CleanText(what), stamp(w.At))
+	if text := waitsFor(found); text != "" {
+		fmt.Fprintf(a.stdout, "\nwaits for %s\n", terminal.CleanText(text))
 	}
 	if err := a.printEvents("STEP", found.Steps); err != nil {
 		return err
@@ -91,14 +160,17 @@ func (a *app) printEvents(head string, events []flow.Event) error {
 		return nil
 	}
 	var t terminal.Table
-	t.Row(head, "STATE", "AT", "DATA")
+	t.Row(head, "STATE", "AT", "ATTEMPTS", "DATA")
 	for i := range events {
 		e := &events[i]
-		data := engine.Several(len(e.Data), "byte")
+		data, attempts := engine.Several(len(e.Data), "byte"), ""
 		if e.State == "failed" || e.State == "ending" {
 			data = string(e.Data)
 		}
-		t.Row(e.Name, e.State, stamp(e.At), data)
+		if e.Attempts > 0 {
+			attempts = strconv.Itoa(e.Attempts)
+		}
+		t.Row(e.Name, e.State, stamp(e.At), attempts, data)
 	}
 	fmt.Fprintln(a.stdout)
 	return t.Write(a.stdout, terminal.Width(a.stdout))

@@ -2,8 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bravellian/pawl/flow"
 	"github.com/bravellian/pawl/outbox"
@@ -42,7 +46,7 @@ func TestFlows(t *testing.T) {
 		})
 		flowID := id.String()
 		shown := d.must("", "flows", "show", flowID)
-		for _, want := range []string{"flow.deploy", "waits for signal approval since", "build", "done", "4 bytes"} {
+		for _, want := range []string{"flow.deploy", "waits for signal approval since", "ATTEMPTS", "build", "done", "4 bytes"} {
 			if !strings.Contains(shown, want) {
 				t.Errorf("show has no %q:\n%s", want, shown)
 			}
@@ -86,6 +90,95 @@ func TestFlows(t *testing.T) {
 		}
 		if r := d.run("", "flows", "signal", "0198c9a0-5d7e-8a41-9c3f-000000000001", "a"); r.code == exitOK || !strings.Contains(r.stderr, "not found") {
 			t.Errorf("nobody: %+v", r)
+		}
+	})
+}
+
+// D-780: "pawl flows ls" lists runs with what each waits for; parts are left out, and what is no flow.
+func TestFlowsLs(t *testing.T) {
+	onEngines(t, func(t *testing.T, d *database) {
+		wait := flow.New("approve", func(f *flow.Run, _ int) (string, error) { return flow.Wait[string](f, "yes", flow.Within(time.Hour)) })
+		ask := flow.New("ask", func(f *flow.Run, _ int) (string, error) { return flow.Wait[string](f, "answer") })
+		nap := flow.New("nap", func(f *flow.Run, _ int) (int, error) { return 0, f.Sleep("night", time.Hour) })
+		fan := flow.New("fan", func(f *flow.Run, _ int) ([]int, error) {
+			return flow.All(f, "parts", []int{1, 2}, func(context.Context, int) (int, error) { return 0, outbox.RetryAfter(time.Hour, errors.New("later")) })
+		})
+		fails := flow.New("fails", func(*flow.Run, int) (int, error) { return 0, flow.Final(errors.New("no luck")) })
+		ids, positions := map[string]string{}, map[string]string{}
+		d.opened(func(s *store) {
+			p, ctx := s.pawl(), t.Context()
+			wait.Handle(p)
+			ask.Handle(p)
+			nap.Handle(p)
+			fan.Handle(p)
+			fails.Handle(p)
+			for _, start := range []func(context.Context, flow.Host, int, ...flow.Options) (outbox.MessageID, error){wait.Start, ask.Start, nap.Start, fan.Start, fails.Start} {
+				id, err := start(ctx, p, 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				i, err := p.Outbox.Get(ctx, id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				name := strings.TrimPrefix(i.Topic, flow.TopicPrefix)
+				ids[name], positions[name] = id.String(), strconv.FormatInt(int64(i.Position), 10)
+			}
+			if _, err := p.Outbox.Enqueue(ctx, outbox.Message{Topic: "flowers"}); err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Start(ctx); err != nil {
+				t.Fatal(err)
+			}
+			for left := 1; left > 0; { // parts, and what waits
+				n, err := p.Outbox.Count(ctx)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if left = int(n.Ready + n.InProgress - 1); n.Retrying < 2 {
+					left = 1
+				}
+			}
+			if err := p.Stop(ctx); err != nil {
+				t.Fatal(err)
+			}
+		})
+		listed := map[string]string{}
+		for line := range strings.Lines(d.must("", "flows", "ls")) {
+			for name, id := range ids {
+				if strings.Contains(line, id) {
+					listed[name] = line
+				}
+			}
+			if strings.Contains(line, "flowers") {
+				t.Errorf("no flow: %s", line)
+			}
+		}
+		for name, want := range map[string]string{
+			"approve": "scheduled .* signal yes since [^u]* until 2", "ask": "scheduled .* signal answer since [^u]*$", "nap": "scheduled .* time since .* until 2",
+			"fan": "scheduled .* join [0-9a-f-]{36} since [^u]*$", "fails": "failed .* no luck",
+		} {
+			if !regexp.MustCompile(want).MatchString(strings.TrimSpace(listed[name])) {
+				t.Errorf("%s is listed as %q, want %s", name, listed[name], want)
+			}
+		}
+		if got := strings.Count(d.must("", "flows", "ls", "-o", "id"), "\n"); got != len(ids) {
+			t.Errorf("%d flows, want %d", got, len(ids))
+		}
+		for want, args := range map[string][]string{"nap": {"--flow", "nap"}, "fails": {"--status", "failed"}, "approve": {"--json", "--after", positions["ask"]}} {
+			if got := d.must("", append([]string{"flows", "ls"}, args...)...); !strings.Contains(got, ids[want]) || strings.Contains(got, ids["ask"]) {
+				t.Errorf("%v: %s", args, got)
+			}
+		}
+		if got := d.must("", "flows", "ls", "--json", "--flow", "approve"); !strings.Contains(got, `"waits":{"name":"yes","state":"signal"`) {
+			t.Errorf("JSON: %s", got)
+		}
+		if r := d.run("", "flows", "ls", "--limit", "0"); r.code != exitUsage {
+			t.Errorf("no limit: %+v", r)
+		}
+		d.must("", "retry", ids["fails"])
+		if got := d.must("", "flows", "ls", "--status", "ready"); !strings.Contains(got, ids["fails"]) {
+			t.Errorf("after the retry: %s", got)
 		}
 	})
 }

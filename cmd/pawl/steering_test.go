@@ -161,6 +161,7 @@ func (s *steered) commandLines() []struct {
 		{"audit", slices.Concat([][]string{{}, {"--actor", hostile}}, fleets)},
 		{"joins ls", [][]string{{}, {"-n", "1"}, {"--status", hostile}}},
 		{"joins show", [][]string{{s.join}, {hostile}}},
+		{"flows ls", [][]string{{}, {"--flow", hostile}, {"--after", hostile}, {"--status", hostile}}},
 		{"flows show", [][]string{{s.failed}, {hostile}}},
 		{"flows signal", [][]string{{s.failed, hostile}, {hostile, "a"}}},
 		{"flows cancel", [][]string{{hostile}}},

@@ -37,6 +37,7 @@ const (
 	Fix        = "fix"     // what the doctor found
 	Restore    = "restore" // the database counts as restored
 	Move       = "move"    // a store, to another database
+	Signal     = "signal"  // to a flow
 	Start      = "start"   // a bulk act, which is stored
 	Stop       = "stop"    // one, before its end
 	End        = "end"     // one, because all is done

@@ -9,10 +9,10 @@ import (
 // FlowCancel is the name of the signal that cancels a flow.
 const FlowCancel = ""
 
-// The kinds of rows that FlowLoad returns.
+// The kinds of rows that FlowLoad and FlowShow return.
 const (
 	FlowClock  = iota - 3 // the database's time, once, of no flow
-	FlowWait              // what the flow is, or was, parked for
+	FlowWait              // what the flow is, or was, parked for; of FlowShow
 	FlowSignal            // a signal; the others are steps
 	FlowDone
 	FlowFailed
@@ -44,7 +44,7 @@ type FlowKeep struct {
 	Steps []FlowStep
 }
 
-// FlowLoad reads the steps of flows, their signals, what they are parked for, and the time.
+// FlowLoad reads the steps of flows, their signals, and the time.
 type FlowLoad struct {
 	engine.Rows[FlowRow]
 	engine.Bounded
@@ -86,4 +86,22 @@ type FlowPutSignal struct {
 	MessageID [16]byte
 	Name      string
 	Payload   []byte
+}
+
+// FlowShow reads for people: what flows are parked for, and of their steps and signals at most so many.
+// Steps are in their order, from a number on; signals are the newest that no step took.
+type FlowShow struct {
+	engine.Rows[FlowShown]
+	engine.Bounded
+	IDs  []int64
+	From int // only steps with this number, and later ones
+	Most int
+	Cut  int // bytes of a result; the rest is left out
+}
+
+// FlowShown is a row as FlowRow has it, or a wait.
+type FlowShown struct {
+	FlowRow
+	Size   int       // of its result, whole
+	JoinID *[16]byte // of a wait: the join that is not over; nil: for a signal, or a time
 }

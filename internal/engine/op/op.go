@@ -28,7 +28,7 @@ func All() []engine.Operation {
 		DoctorLineRepair{}, DoctorLines{}, DoctorStrays{},
 		ExplainAhead{}, ExplainPlace{}, ExplainWaits{},
 		FleetPoll{},
-		FlowKeep{}, FlowLoad{}, FlowPark{}, FlowPutSignal{},
+		FlowKeep{}, FlowLoad{}, FlowPark{}, FlowPutSignal{}, FlowShow{},
 		GenerationCheck{}, GenerationRestored{},
 		HealthActivity{}, HealthTables{}, HealthWaiting{},
 		InboxDone{}, InboxExtend{}, InboxFail{}, InboxGet{}, InboxList{}, InboxListDead{}, InboxListProcessing{}, InboxListSource{}, InboxMark{}, InboxPurge{},

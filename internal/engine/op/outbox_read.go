@@ -71,6 +71,7 @@ type OutboxFilter struct {
 	Floor         int64 // and not below this one
 	Most          int
 	Topic         *string
+	Flows         bool // topics that begin with "flow." alone
 	Queue         *string
 	CorrelationID *string
 	Error         *string        // part of the last one

@@ -1,5 +1,5 @@
 -- matches()
-(@topic IS NULL OR i.topic = @topic) AND (@queue IS NULL OR i.queue = @queue) AND (@correlation_id IS NULL OR i.correlation_id = @correlation_id)
+(@topic IS NULL OR i.topic = @topic) AND (NOT (pawl.is(@flows)) OR substring(i.topic, 1, 5) = 'flow.') AND (@queue IS NULL OR i.queue = @queue) AND (@correlation_id IS NULL OR i.correlation_id = @correlation_id)
    AND (@error IS NULL OR pawl.contains(i.last_error, @error))
    AND (@fingerprint IS NULL OR EXISTS (SELECT 1 FROM pawl.outbox_exception x WHERE x.id = i.id AND pawl.print(x) = @fingerprint))
    AND (@older_than IS NULL OR i.created_at < pawl.minus(@now, @older_than)) AND (@newer_than IS NULL OR i.created_at >= pawl.minus(@now, @newer_than))

@@ -4,7 +4,4 @@ UNION ALL
 SELECT g.id, -1, g.nr, g.name, 0, g.nr, g.payload, g.created_at
   FROM pg_catalog.unnest(@ids) u(id) CROSS JOIN LATERAL (SELECT * FROM pawl.flow_signal x WHERE x.id = u.id OFFSET 0) g
 UNION ALL
-SELECT w.id, -2, 0, w.name, w.retry, 0, ''::pg_catalog.bytea, w.since
-  FROM pg_catalog.unnest(@ids) u(id) CROSS JOIN LATERAL (SELECT * FROM pawl.flow_wait x WHERE x.id = u.id OFFSET 0) w
-UNION ALL
 SELECT 0, -3, 0, '', 0, 0, ''::pg_catalog.bytea, @now

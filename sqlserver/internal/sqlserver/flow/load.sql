@@ -4,7 +4,4 @@ UNION ALL
 SELECT g.id, -1, g.nr, g.name, 0, g.nr, g.payload, g.created_at
   FROM OPENJSON(@ids) u INNER LOOP JOIN pawl.flow_signal g WITH (FORCESEEK) ON g.id = CAST(u.value AS bigint)
 UNION ALL
-SELECT w.id, -2, 0, w.name, w.retry, 0, 0x, w.since
-  FROM OPENJSON(@ids) u INNER LOOP JOIN pawl.flow_wait w WITH (FORCESEEK) ON w.id = CAST(u.value AS bigint)
-UNION ALL
 SELECT 0, -3, 0, '', 0, 0, 0x, @now

@@ -2,6 +2,4 @@ SELECT s.id AS id, s.kind AS kind, s.nr AS nr, s.name AS name, s.retry AS retry,
 UNION ALL
 SELECT g.id, -1, g.nr, g.name, 0, g.nr, g.payload, g.created_at FROM pawl.flow_signal g WHERE g.id IN (SELECT value FROM json_each(@ids))
 UNION ALL
-SELECT w.id, -2, 0, w.name, w.retry, 0, x'', w.since FROM pawl.flow_wait w WHERE w.id IN (SELECT value FROM json_each(@ids))
-UNION ALL
 SELECT 0, -3, 0, '', 0, 0, x'', @now
