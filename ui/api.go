@@ -53,6 +53,7 @@ func resources() []resource {
 		{path: "failures", summary: "Messages that failed for good, and those that are retrying, by topic and kind of error, the most frequent first.", params: []string{"topic", "queue", "error", "fingerprint"}, result: []failure{}, list: true, get: apiFailures},
 		{path: "messages", summary: "Messages, newest first. 10 000 are read for a page: it may have fewer than 50, or none, and a next one.", params: []string{"status", "topic", "queue", "correlation", "error", "fingerprint", "older", "newer", "id", "after"}, result: []view.Message{}, list: true, get: apiMessages},
 		{path: "messages/{id}", summary: "A message with its failed attempts, by its id or position. The payload is there if payload=true and the caller may read it.", params: []string{"payload"}, result: view.Story{}, get: apiMessage},
+		{path: "messages/{id}/flow", summary: "The steps of a flow, the signals that none took, and what it waits for; none of any other message. The first 4 KiB of results are there if payload=true and the caller may read them.", params: []string{"payload", "after"}, result: apiFlow{}, get: apiSteps},
 		{path: "explain/{id}", summary: "Why a message, timer, job, run, join or message of the inbox has not run.", result: admin.Explanation{}, get: func(v *visit, s *store) (any, error) { return v.explain(s, v.PathValue("id")) }},
 		{path: "joins", summary: "Joins, newest first.", params: []string{"status", "group", "after"}, result: []view.Join{}, list: true, get: listed((*visit).listJoins, view.OfJoin)},
 		{path: "joins/{id}", summary: "A join.", result: view.Join{}, get: apiJoin},
@@ -122,6 +123,14 @@ func apiMessage(v *visit, s *store) (any, error) {
 		one.Payload = nil
 	}
 	return one, nil
+}
+
+func apiSteps(v *visit, s *store) (any, error) {
+	m, err := find(v.Context(), s, v.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	return v.steps(s, m, v.query.Get("payload") == "true")
 }
 
 // listed answers with a page of a list.

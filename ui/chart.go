@@ -58,7 +58,7 @@ func look(state string) (class, sign string) {
 	switch state {
 	case string(join.Completed), string(outbox.Done), string(job.Succeeded):
 		return "out", "✓"
-	case string(join.Failed), string(outbox.Discarded), string(outbox.Expired), string(job.Missed):
+	case string(join.Failed), string(outbox.Discarded), string(outbox.Expired), string(job.Missed), "ending":
 		return "bad", "■"
 	}
 	return "plain", "○"

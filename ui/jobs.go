@@ -90,13 +90,11 @@ func (v *visit) runs(s *store, name string) ([]job.Run, error) {
 func runStrip(runs []job.Run) *chart {
 	var all []bar
 	for _, r := range slices.Backward(runs[:min(len(runs), stripRuns)]) {
-		one := bar{N: 1, Title: string(r.Status) + ", " + r.ScheduledAt.UTC().Format("2006-01-02 15:04:05Z")} // 1: so that it can be seen
-		one.Class, one.Mark = look(string(r.Status))
+		took := time.Duration(0)
 		if !r.EndedAt.IsZero() && !r.StartedAt.IsZero() {
-			took := r.EndedAt.Sub(r.StartedAt)
-			one.N, one.Title = one.N+float64(took.Milliseconds()), one.Title+", took "+engine.Exact(took.Round(time.Millisecond))
+			took = r.EndedAt.Sub(r.StartedAt)
 		}
-		all = append(all, one)
+		all = append(all, barOf(string(r.Status), r.ScheduledAt.UTC().Format("2006-01-02 15:04:05Z"), took))
 	}
 	if len(all) == 0 {
 		return nil

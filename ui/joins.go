@@ -98,19 +98,30 @@ func (v *visit) members(s *store, id join.ID) (pageOf[join.Member], error) {
 
 func (v *visit) memberTable(s *store, j *join.Info, members []join.Member) *table {
 	return tableOf("No steps.", []string{"State", "Message", "Topic", "Attached", "Result"}, members, func(m *join.Member) []cell {
-		result, shown := words(plural(int64(len(m.Result)), "byte")), v.access.Payloads && v.s.opts.Redact == nil
-		switch {
-		case len(m.Result) == 0:
-			result = cell{}
-		case shown && len(m.Result) > maxInRow:
-			result = words(firstLine(readable(m.Result)))
-		case shown:
-			result = cell{Document: document(m.Result)}
+		result := m.Result
+		if !v.readsResults() {
+			result = nil
 		}
 		return []cell{
-			state(string(view.MemberState(j, m))), v.messageLink(s, m.MessageID), words(m.Topic), at(m.CreatedAt), result,
+			state(string(view.MemberState(j, m))), v.messageLink(s, m.MessageID), words(m.Topic), at(m.CreatedAt), v.result(result, len(m.Result)),
 		}
 	})
+}
+
+// readsResults reports whether the visitor reads what handlers and steps returned: whole, or not at all.
+func (v *visit) readsResults() bool { return v.access.Payloads && v.s.opts.Redact == nil }
+
+// result is a result of so many bytes: what of it was read, or only its size.
+func (v *visit) result(data []byte, size int) cell {
+	switch {
+	case size == 0:
+		return cell{}
+	case len(data) > maxInRow:
+		return words(firstLine(readable(data)))
+	case len(data) == 0:
+		return words(plural(int64(size), "byte"))
+	}
+	return cell{Document: document(data)}
 }
 
 func retryJoin(a *act, id uuid.UUID) (string, error) {

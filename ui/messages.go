@@ -113,22 +113,20 @@ func message(v *visit, s *store) (*screen, error) {
 	_, noTimer := s.Timers.Get(v.Context(), m.ID)
 	found, unknown := v.explain(s, m.ID.String(), "message")
 	froms, unread := s.Joins.From(v.Context(), &m.Message)
+	flow, unshown := v.flow(s, m) // before its headers are redacted
 	story, unlisted := v.story(v.Context(), s, m)
 	acts, err := messageActions(v, s, m)
-	if err = cmp.Or(unknown, unread, unlisted, err); err != nil {
+	if err = cmp.Or(unknown, unread, unlisted, unshown, err); err != nil {
 		return nil, err
 	}
-	all := append([]block{
-		{Findings: explained(found), Actions: acts},
-		{Heading: "What it is", Facts: v.messageFacts(s, m, noTimer == nil)},
-	}, story...)
+	all := slices.Concat([]block{{Findings: explained(found), Actions: acts}}, flow, []block{{Heading: "What it is", Facts: v.messageFacts(s, m, noTimer == nil)}}, story)
 	if len(froms) > 0 {
 		all = append(all, block{Heading: "Joins", Table: v.joinTable(s, froms)})
 	}
 	if len(m.Headers) > 0 {
 		all = append(all, block{Heading: "Headers", Table: tableOf("", []string{"Name", "Value"}, slices.Sorted(maps.Keys(m.Headers)), func(name *string) []cell { return []cell{mono(*name), words(m.Headers[*name])} })})
 	}
-	all = append(all, block{Heading: "On the command line", Text: &text{Body: commands(m.ID.String(), acts)}})
+	all = append(all, block{Heading: "On the command line", Text: &text{Body: commands(m.ID.String(), acts) + map[bool]string{true: "\npawl flows show " + m.ID.String()}[len(flow) > 0]}})
 	return &screen{Title: "Message " + m.ID.String(), Blocks: all}, nil
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/flow"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/job"
@@ -127,7 +128,7 @@ func statusOf(err error) int {
 		return http.StatusOK
 	case missing(err) != nil:
 		return http.StatusNotFound
-	case errors.Is(err, pawl.ErrInvalid):
+	case errors.Is(err, pawl.ErrInvalid), errors.Is(err, flow.ErrTooLarge):
 		return http.StatusBadRequest
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, pawl.ErrUnavailable):
 		return http.StatusServiceUnavailable
