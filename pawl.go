@@ -126,11 +126,11 @@ func New(db DB, opts Options) (*Pawl, error) {
 // messages comes after them: CleanUp goes the other way.
 func (p *Pawl) assemble() worker.Components {
 	key, db, o := access.Key{}, p.db, &p.opts
-	var joins, timers, jobs, leases *worker.Component
+	var joins, flows, timers, jobs, leases *worker.Component
 	p.Outbox, p.messages = outbox.New(key, db, o.outbox())
 	p.Inbox, p.deliveries = inbox.New(key, db, o.inbox(), o.workers())
 	p.Joins, joins = join.New(key, db, p.messages, o.joins(), o.Logger)
-	p.flows = flow.Connect(key, db, p.Outbox, p.messages, p.Joins)
+	p.flows, flows = flow.Connect(key, db, p.Outbox, p.messages, p.Joins)
 	p.Leases, leases = lease.New(key, db, o.Worker, o.Logger)
 	p.Timers, timers = timer.New(key, db, p.messages, o.timers(), o.Logger)
 	p.Jobs, jobs = job.New(key, db, p.Outbox, p.messages, p.Leases, o.jobs(), o.Logger)
@@ -146,7 +146,7 @@ func (p *Pawl) assemble() worker.Components {
 	return worker.Components{
 		messages, inbox,
 		{Status: func() []worker.LoopStatus { return []worker.LoopStatus{p.scheduling.Status("scheduler")} }},
-		joins, timers, jobs, leases,
+		joins, flows, timers, jobs, leases,
 		{Status: p.workers.Status},
 		{Cleanup: worker.NewCleanup("activity", "activity", p.log, func(ctx context.Context) (int64, error) { return activity.CleanUp(ctx, db) })},
 		{Cleanup: worker.NewCleanup("audit", "the audit trail", p.log, func(ctx context.Context) (int64, error) { return audit.CleanUp(ctx, db) })},

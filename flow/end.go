@@ -108,8 +108,10 @@ func (f *Run) undo() error {
 }
 
 func (f *Run) runUndo(key string, u *undo) error {
-	if err := u.fn(f.ctx); err != nil {
-		return f.failed(key, nil, err)
-	}
-	return f.keep(&op.FlowStep{Name: key, Kind: op.FlowDone})
+	return f.observe(key, func(ctx context.Context) error {
+		if err := u.fn(ctx); err != nil {
+			return f.failed(key, nil, err)
+		}
+		return f.keep(&op.FlowStep{Name: key, Kind: op.FlowDone})
+	})
 }

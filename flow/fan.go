@@ -202,21 +202,23 @@ func (fl *Flow[I, O]) handlePart(f *Run, step string) error {
 
 // runPart runs the part that a message is for, and ends its attempt.
 func runPart[T, R any](f *Run, o StepOptions, fn func(ctx context.Context, item T) (R, error)) error {
-	var item T
-	err := f.decode(f.m.ID, f.m.Payload, &item)
-	if err == nil {
-		ctx, cancel := o.context(f.ctx)
+	return f.suspend(f.observe(f.part, func(ctx context.Context) error {
+		ctx, cancel := o.context(ctx)
 		defer cancel()
-		var v R
-		if v, err = fn(ctx, item); err == nil {
-			err = f.setResult(v)
+		var item T
+		err := f.decode(f.m.ID, f.m.Payload, &item)
+		if err == nil {
+			var v R
+			if v, err = fn(ctx, item); err == nil {
+				err = f.setResult(v)
+			}
 		}
-	}
-	if err == nil {
-		return f.suspend(nil)
-	}
-	answer, _ := f.again(f.policy(o.Retry), err)
-	return f.suspend(answer)
+		if f.cause = err; err == nil {
+			return nil
+		}
+		answer, _ := f.again(f.policy(o.Retry), err)
+		return answer
+	}))
 }
 
 // setResult sets the result of the message that is handled.

@@ -14,6 +14,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/enginekit/coalesce"
 	"github.com/bravellian/pawl/internal/limits"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -32,6 +33,8 @@ type Flows struct {
 	joins    *join.Joins
 	writes   coalesce.Group[*write]
 	loads    coalesce.Group[*loading]
+
+	observers worker.Observers
 }
 
 // handlers takes the handlers of flows.
@@ -41,11 +44,11 @@ type handlers interface {
 }
 
 // Connect is for package pawl; programs cannot call it.
-func Connect(_ access.Key, db engine.DB, o *outbox.Outbox, messages handlers, joins *join.Joins) *Flows {
+func Connect(_ access.Key, db engine.DB, o *outbox.Outbox, messages handlers, joins *join.Joins) (*Flows, *worker.Component) {
 	fs := &Flows{db: db, outbox: o, messages: messages, joins: joins}
 	fs.writes = coalesce.Group[*write]{Leaders: leaders, Max: merged, Patient: true, Run: fs.write}
 	fs.loads = coalesce.Group[*loading]{Leaders: leaders, Max: merged, Patient: true, Run: fs.load}
-	return fs
+	return fs, &worker.Component{Observe: func(o *worker.Observer) { fs.observers = append(fs.observers, o) }}
 }
 
 // loading is the steps and signals of a flow, as they are read.

@@ -52,7 +52,7 @@ func TestListReadsOnce(t *testing.T) {
 			return n.Scheduled == runs
 		})
 		db := &reads{DB: r.db.DB}
-		flows := flow.Connect(access.Key{}, db, r.Outbox, nil, r.Joins)
+		flows, _ := flow.Connect(access.Key{}, db, r.Outbox, nil, r.Joins)
 		n := 0
 		for i, err := range flows.List(t.Context(), outbox.ListOptions{}) {
 			check(t, err)

@@ -52,6 +52,7 @@ type Run struct {
 	stop      error // what everything returns from now on; nil: the run goes on
 	suspended bool
 	answer    error // what the worker is told, once the run is suspended
+	cause     error // with which the step that runs failed
 	ending    error // with which the flow fails, once its effects are undone
 }
 

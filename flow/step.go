@@ -70,9 +70,11 @@ func (f *Run) step(name string, opts []StepOptions, out any, run func(ctx contex
 		return err
 	}
 	if row == nil {
-		ctx, cancel := o.context(f.ctx)
-		err := run(ctx, &op.FlowStep{Name: key, Kind: op.FlowDone}, o)
-		cancel()
+		err := f.observe(key, func(ctx context.Context) error {
+			ctx, cancel := o.context(ctx)
+			defer cancel()
+			return run(ctx, &op.FlowStep{Name: key, Kind: op.FlowDone}, o)
+		})
 		if err != nil {
 			return err
 		}
@@ -87,8 +89,28 @@ func (f *Run) step(name string, opts []StepOptions, out any, run func(ctx contex
 	return f.decode(f.id, row.Result, out) // what ran just now as well: a type that loses something does so at once
 }
 
+// observe runs a step, of which it notifies observers.
+func (f *Run) observe(key string, run func(ctx context.Context) error) (err error) {
+	ctx, end := f.flows.observers.Step(f.ctx, worker.Step{Topic: f.spec.topic, Name: key, Attempt: f.m.RetryCount - f.base + 1})
+	f.cause, err = nil, ErrSuspended // if it panics
+	defer func() {
+		outcome := worker.StepRetried
+		switch row := f.ended(key); {
+		case row != nil:
+			outcome = op.FlowStates().Word(int64(row.Kind))
+		case err == nil: // a part
+			outcome = op.FlowStates().Word(op.FlowDone)
+		case worker.IsPermanent(err):
+			outcome = op.FlowStates().Word(op.FlowFailed)
+		}
+		end(outcome, f.cause)
+	}()
+	return run(ctx)
+}
+
 // failed has a step run again later or, if no attempt is left, stores that it failed.
 func (f *Run) failed(key string, retry *outbox.RetryPolicy, err error) error {
+	f.cause = err
 	answer, again := f.again(f.policy(retry), err)
 	if again {
 		return f.suspend(answer)

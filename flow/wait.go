@@ -98,10 +98,8 @@ func (f *Run) await(key, signal string, w *waiting) (*op.FlowRow, error) {
 	if left, begun := f.left(key, w.within); left > 0 {
 		return nil, f.park(signal, &left, begun)
 	}
-	if err := f.keep(&op.FlowStep{Name: key, Kind: op.FlowTimedOut}); err != nil {
-		return nil, err
-	}
-	return f.ended(key), nil
+	err := f.observe(key, func(context.Context) error { return f.keep(&op.FlowStep{Name: key, Kind: op.FlowTimedOut}) })
+	return f.ended(key), err
 }
 
 // left returns how much is left of a time that began when the flow came to a step for the first time, and

@@ -84,7 +84,7 @@ func (k *catalogue) describe(ch chan<- *prometheus.Desc) {
 // counted is what is counted while it happens.
 type counted struct {
 	enqueued, claimed, attempts, reaped, jobs, fired, made *prometheus.CounterVec
-	repaired                                               *prometheus.CounterVec
+	steps, repaired                                        *prometheus.CounterVec
 	leaseAcquired, leaseLost                               *prometheus.CounterVec
 	leaseHeld, leaseToken                                  *prometheus.GaugeVec
 	took, waited, late                                     *prometheus.HistogramVec
@@ -97,6 +97,7 @@ func (k *catalogue) counted(o *Options) counted {
 		attempts: k.counter("pawl_attempts_total", "Attempts to handle a message that ended here, by what became of it.", storeLabel, "queue", "topic", "outcome"),
 		reaped:   k.counter("pawl_messages_reaped_total", "Messages brought back because the lease of their worker had run out.", storeLabel, "queue"),
 		jobs:     k.counter("pawl_job_attempts_total", "Attempts to handle a run of a job that ended here, by what became of it.", storeLabel, "job_name", "outcome"),
+		steps:    k.counter("pawl_flow_steps_total", "Steps of flows that ran here, by what became of them, and waits that timed out.", storeLabel, "topic", "outcome"),
 		fired:    k.counter("pawl_timers_fired_total", "Timers that this process made messages of.", storeLabel),
 		made:     k.counter("pawl_job_runs_total", "Runs of jobs that this process made because they were due.", storeLabel),
 		repaired: k.counter("pawl_joins_repaired_total", "Joins that the clean-up of this process repaired; more than 0 is a bug, or somebody changed a table.", storeLabel, "what"),

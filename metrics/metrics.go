@@ -166,7 +166,7 @@ func (c *Collector) watch(key string, p *pawl.Pawl) {
 	o := &observer{c: c, store: label}
 	p.Internal(access.Key{}).Observe(&worker.Observer{
 		Enqueued: o.enqueued, Claimed: o.claimed, Attempted: o.attempted, Reaped: o.reaped,
-		TimersFired: o.fired, RunsCreated: o.made, JoinsRepaired: o.repaired, LeaseAcquired: o.acquired, LeaseEnded: o.ended,
+		TimersFired: o.fired, RunsCreated: o.made, JoinsRepaired: o.repaired, LeaseAcquired: o.acquired, LeaseEnded: o.ended, Step: o.step,
 	})
 	o.fired(0)
 	o.made(0)

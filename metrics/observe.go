@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"context"
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -19,6 +20,7 @@ type observer struct {
 	topics table[topicHandle]
 	queues table[queueHandle]
 	jobs   table[outcomes]
+	steps  table[prometheus.Counter]
 }
 
 // topicHandle is what is counted of a queue and topic.
@@ -159,6 +161,25 @@ func (o *observer) count(a *worker.Attempt) {
 	} else {
 		o.c.lateMessages.Observe(late)
 	}
+}
+
+// step counts a step of a flow at its end.
+func (o *observer) step(ctx context.Context, s worker.Step) (context.Context, func(outcome string, err error)) {
+	return ctx, func(outcome string, _ error) {
+		k := pair{s.Topic, outcome}
+		h := o.steps.find(k)
+		if h == nil {
+			h = o.learnStep(pair{o.c.topics.label(s.Topic), outcome})
+		}
+		(*h).Inc()
+	}
+}
+
+func (o *observer) learnStep(k pair) *prometheus.Counter {
+	return o.steps.add(k, func() *prometheus.Counter {
+		c := o.c.counted.steps.WithLabelValues(o.values(k.a, k.b)...)
+		return &c
+	})
 }
 
 // acquired notes that a lease is held.

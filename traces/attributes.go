@@ -23,6 +23,7 @@ const (
 	keyAttempt  = "pawl.attempt" // 1 at first
 	keyOutcome  = "pawl.outcome"
 	keyStore    = "pawl.store"
+	keyStep     = "pawl.flow.step"
 )
 
 // about is what samplers may want to know: few values for many messages.

@@ -13,10 +13,11 @@ import (
 // half of another would be wrong, and a broker's message belongs to its sender's trace.
 func (t *tracing) stamp(ctx context.Context, m *outbox.Message) map[string]string {
 	caller := trace.SpanContextFromContext(ctx)
-	if !caller.IsValid() && !t.opts.Baggage || headers(m.Headers).hasAny(t.fields) {
+	begins := !caller.IsValid() && isFlow(m) && t.chosen() // its trace, which all its attempts have in common
+	if !caller.IsValid() && !t.opts.Baggage && !begins || headers(m.Headers).hasAny(t.fields) {
 		return nil
 	}
-	if caller.IsSampled() && !t.opts.WithoutCreate && acceptable(m) {
+	if (caller.IsSampled() && !t.opts.WithoutCreate || begins) && acceptable(m) {
 		ctx = t.create(ctx, m)
 	}
 	h := make(headers, len(t.fields))

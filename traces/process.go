@@ -5,11 +5,13 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/bravellian/pawl/flow"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -21,7 +23,7 @@ type heading struct {
 
 func (t *tracing) heading(topic string) *heading {
 	opts := []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindConsumer), trace.WithAttributes(t.about(process, topic)...)}
-	if !t.opts.Child {
+	if !t.opts.Child && !strings.HasPrefix(topic, flow.TopicPrefix) {
 		opts = append(opts, trace.WithNewRoot())
 	}
 	return &heading{topic: topic, name: process + " " + topic, opts: slices.Clip(opts)}

@@ -10,6 +10,9 @@
 // open for hours helps nobody. Names and attributes are those of OpenTelemetry's
 // conventions for messaging; what they have no word for begins with "pawl.".
 //
+// A flow is one trace: attempts at it, at its parts and at flows that it calls are children of the span
+// that it began in, and each step that runs is a span within its attempt.
+//
 // Spans have no payloads and no headers. They have the text of handlers' errors.
 package traces
 
@@ -27,7 +30,9 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -47,7 +52,8 @@ type Options struct {
 	// there all the same. Whoever may write headers then also decides what is sampled.
 	Child bool
 	// WithoutCreate leaves out the span "create <topic>", one for each message that is
-	// enqueued in a trace that is sampled. Messages then carry the caller's span.
+	// enqueued in a trace that is sampled. Messages then carry the caller's span. A flow that
+	// begins in no trace has one all the same: it begins its trace.
 	WithoutCreate bool
 	// Untraced is the part of the attempts that get a span at messages which come from
 	// no trace, or from one that is not sampled: 0.01 is one in a hundred. 0 means all
@@ -83,6 +89,7 @@ func instrument(p *pawl.Pawl, opts Options) {
 	t := newTracing(opts)
 	p.AddHeaders(t.stamp)
 	p.Use(t.wrap)
+	p.Internal(access.Key{}).Observe(&worker.Observer{Step: t.step})
 }
 
 // InstrumentFleet is Instrument for every store of a fleet. Spans have the store's

@@ -1,6 +1,9 @@
 package worker
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Observer is notified of what happens in this process, for metrics. Functions that are
 // nil are not called. The others are called by many goroutines at once, those of a loop
@@ -29,7 +32,20 @@ type Observer struct {
 	LeaseAcquired func(name string, token int64)
 	// LeaseEnded reports that it ended; lost: not by Close.
 	LeaseEnded func(name string, lost bool)
+	// Step reports that a step of a flow runs. It runs in the context that Step returns; the function
+	// that it returns reports once what became of it, when that is in the database, and with which
+	// error it failed.
+	Step func(ctx context.Context, s Step) (context.Context, func(outcome string, err error))
 }
+
+// Step is a step of a flow: of the function, or one that undoes another.
+type Step struct {
+	Topic, Name string
+	Attempt     int
+}
+
+// The outcomes of steps, beside the words for stored ones: "done", "failed" and "timed out".
+const StepRetried = "retried" // it is not stored, and runs again
 
 // Attempt is one handling of an item, and what became of it.
 type Attempt struct {
@@ -175,6 +191,23 @@ func (all Observers) reaped(queue string, n int64) {
 	for _, o := range all {
 		if o.Reaped != nil {
 			o.Reaped(queue, n)
+		}
+	}
+}
+
+// Step notifies of a step. It returns the context in which it is to run, and what has to be called at its end.
+func (all Observers) Step(ctx context.Context, s Step) (context.Context, func(outcome string, err error)) {
+	var ends []func(outcome string, err error)
+	for _, o := range all {
+		if o.Step != nil {
+			var end func(outcome string, err error)
+			ctx, end = o.Step(ctx, s)
+			ends = append(ends, end)
+		}
+	}
+	return ctx, func(outcome string, err error) {
+		for _, end := range ends {
+			end(outcome, err)
 		}
 	}
 }
