@@ -8,6 +8,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/flow"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/test/dbtest"
@@ -239,8 +240,15 @@ func TestEverythingIsExported(t *testing.T) {
 		l, err := f.Leases.Acquire(t.Context(), "books", lease.Options{})
 		check(t, err)
 		defer l.Close(t.Context())
+		steps := flow.New("steps", func(r *flow.Run, _ int) (int, error) {
+			return flow.Step(r, "one", func(context.Context) (int, error) { return 1, nil })
+		})
+		steps.Handle(f.Pawl)
+		_, err = steps.Start(t.Context(), f.Pawl, 1)
+		check(t, err)
 		stop := f.run()
 		f.until(`pawl_job_attempts_total{job_name="nightly",outcome="acked"}`, 1)
+		f.until(`pawl_flow_steps_total{outcome="done",topic="flow.steps"}`, 1)
 		_, err = f.Outbox.Enqueue(t.Context(), outbox.Message{Topic: "nobody"})
 		check(t, err)
 		f.enqueue(outbox.Message{Topic: "broken"})
