@@ -104,7 +104,7 @@ func offer(names string, fields ...string) (all []action) {
 		"disable-job":      {Label: "Disable", Inputs: reason, Confirm: "What is disabled has no more runs until it is enabled."},
 		"remove-job":       {Label: "Remove", Inputs: reason, Danger: true, Confirm: "What is removed has no more runs, and those that wait are removed. A run that is being worked on goes on, and the history of runs stays for a while."},
 		"signal-flow":      {Label: "Send a signal", Inputs: []input{{Name: "signal", Label: "Signal"}, {Name: "data", Label: "Data", Type: "textarea", Hint: "JSON; none: null"}, why()}, Confirm: "The flow takes it when it asks for it."},
-		"cancel-flow":      {Label: "Cancel the flow", Inputs: reason, Danger: true, Confirm: "What it did is undone, and it ends as failed. A step that is running ends first."},
+		"cancel-flow":      {Label: "Cancel the flow", Inputs: reason, Danger: true, Confirm: "What it did is undone, and it ends as discarded. The context of a step that runs ends within a second."},
 		"new-job":          {Label: "New job", Page: "job/edit"},
 		"edit-job":         {Label: "Edit", Page: "job/edit"},
 		"release-lease":    {Label: "Release by force", Inputs: reason, Danger: true, Confirm: "Somebody else may have it at once. What its holder guards cannot be committed any more; anything else that it does goes on until it notices."},

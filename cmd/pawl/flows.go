@@ -210,8 +210,8 @@ type flowsCancelCmd struct {
 
 // Help is printed by --help.
 func (*flowsCancelCmd) Help() string {
-	return `A worker undoes what the flow did, in reverse order, and ends it as failed, with reason
-"cancelled". A step that is running ends first. A flow that is over stays as it is.
+	return `A worker undoes what the flow did, in reverse order, and ends it as discarded, with reason
+"cancelled". The context of a step that is running ends within a second. A flow that is over stays as it is.
 
 Example:
 
