@@ -49,8 +49,10 @@ func TestFlow(t *testing.T) {
 			})
 			child.Handle(p.Pawl)
 			parent.Handle(p.Pawl)
+			var id outbox.MessageID
 			start := func(ctx context.Context) {
-				_, err := parent.Start(ctx, p.Pawl, 1)
+				var err error
+				id, err = parent.Start(ctx, p.Pawl, 1)
 				must(t, err)
 			}
 			var request trace.SpanContext
@@ -59,7 +61,12 @@ func TestFlow(t *testing.T) {
 			} else {
 				start(t.Context())
 			}
-			p.run()
+			dbtest.Until(t, "the flow has ended", func() bool { // a run ends before the nap is over, or after it
+				p.run()
+				m, err := p.Outbox.Get(t.Context(), id)
+				must(t, err)
+				return m.Status == outbox.Done
+			})
 
 			creates := p.named("create flow.checkout")
 			begun := creates[0].SpanContext()

@@ -13,7 +13,7 @@ import (
 // auditCmd is "pawl audit".
 type auditCmd struct {
 	By     string `placeholder:"NAME" help:"Only what somebody did."`
-	Action string `placeholder:"ACTION" values:"redrive,discard,undiscard,cancel,reschedule,pause,resume,put,trigger,enable,disable,remove,release,revive,fix" help:"Only what was done in one way: redrive, discard, undiscard, cancel, reschedule, pause, resume, put, trigger, enable, disable, remove, release, revive, signal or fix."`
+	Action string `placeholder:"ACTION" values:"redrive,discard,undiscard,cancel,reschedule,pause,resume,put,trigger,enable,disable,remove,release,revive,signal,fix" help:"Only what was done in one way: redrive, discard, undiscard, cancel, reschedule, pause, resume, put, trigger, enable, disable, remove, release, revive, signal or fix."`
 
 	listFlags
 }
