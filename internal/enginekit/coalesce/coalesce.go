@@ -10,7 +10,7 @@ import (
 )
 
 // ErrUnderWay is returned when the caller's context ended while its item was already being
-// run; its outcome is unknown.
+// run, or when that panicked; its outcome is unknown.
 var ErrUnderWay = errors.New("cancelled while under way")
 
 // Group coalesces items of type T. Set the fields before the first Do.
@@ -127,11 +127,20 @@ func (g *Group[T]) lead(ctx context.Context, batch []*waiter[T]) error {
 	for i, w := range batch {
 		items[i] = w.item
 	}
-	errs := g.Run(context.WithoutCancel(ctx), items)
-	g.passLead()
-	for i, w := range batch[1:] {
-		w.state <- result{err: pick(errs, i+1)}
-	}
+	var errs []error
+	ended := false
+	defer func() { // also if Run panics: the leader's caller may recover, and the others wait
+		g.passLead()
+		for i, w := range batch[1:] {
+			if ended {
+				w.state <- result{err: pick(errs, i+1)}
+			} else {
+				w.state <- result{err: ErrUnderWay}
+			}
+		}
+	}()
+	errs = g.Run(context.WithoutCancel(ctx), items)
+	ended = true
 	return pick(errs, 0)
 }
 

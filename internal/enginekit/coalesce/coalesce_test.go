@@ -118,3 +118,32 @@ func TestALeaderThatIsCancelledCarriesOn(t *testing.T) {
 		}
 	})
 }
+
+// D-795: when a batch panics, or ends its goroutine, those whose items are in it get an error, and later ones run.
+func TestPanicStrandsNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &Group[int]{Leaders: 1, Max: 10, Patient: true, Run: func(_ context.Context, b []int) []error {
+			time.Sleep(time.Second)
+			if b[0] == 1 {
+				panic("of the test")
+			}
+			return nil
+		}}
+		results := make([]error, 4)
+		var wg sync.WaitGroup
+		for i := range results {
+			wg.Go(func() {
+				time.Sleep(time.Duration(i) * time.Millisecond) // 0 leads, 1 leads the others
+				defer func() { _ = recover() }()
+				results[i] = g.Do(t.Context(), i)
+			})
+		}
+		wg.Wait()
+		if results[0] != nil || !errors.Is(results[2], ErrUnderWay) || !errors.Is(results[3], ErrUnderWay) {
+			t.Errorf("results: %v", results)
+		}
+		if err := g.Do(t.Context(), 5); err != nil {
+			t.Errorf("afterwards: %v", err)
+		}
+	})
+}
