@@ -45,7 +45,8 @@ func changes() map[string]change {
 		"undiscard":  undiscard,
 		"stop-bulk":  byID(uuid.Parse, stopBulk),
 		"retopic":    retopic,
-		"cancel":     cancelMessage,
+		"cancel":     cancelMessage((*outbox.Outbox).Cancel),
+		"stop":       cancelMessage((*outbox.Outbox).CancelRunning),
 		"reschedule": rescheduleMessage,
 		"pause": func(a *act) (string, error) {
 			return became(a.Admin.Pause(a, a.kind(), a.Get("name"), a.Get("reason")))(a.subject(), "paused")
@@ -90,6 +91,7 @@ func offer(names string, fields ...string) (all []action) {
 		"stop-bulk":        {Label: "Stop", Inputs: reason, Danger: true, Confirm: "What it has not changed yet is left as it is."},
 		"retopic":          {Label: "Move to another topic", Inputs: []input{{Name: "topic", Label: "New topic"}}, Confirm: "They keep their ids, attempts and places in the order of their keys. What a worker holds stays."},
 		"cancel":           {Label: "Cancel", Inputs: reason, Danger: true, Confirm: "What waits and is cancelled is discarded, and no attempt begins."},
+		"stop":             {Label: "Stop", Inputs: reason, Danger: true, Confirm: "Within a second the context of its handler ends. If the handler returns an error the message is discarded."},
 		"reschedule":       {Label: "Change due time", Inputs: due, Confirm: "What waits may be claimed from its due time on."},
 		"pause":            {Label: "Pause", Inputs: reason, Confirm: "No more of its messages begin, in all processes, until it is resumed."},
 		"resume":           {Label: "Resume"},

@@ -57,6 +57,15 @@ func TestChanges(t *testing.T) {
 		do("cancel", "1 message cancelled", "id", f.ready.String())
 		got, err := status(f.ready)
 		is("cancelled", got, outbox.Discarded, err)
+		long, err := f.Outbox.Enqueue(f.ctx(), outbox.Message{Topic: "long", Queue: "long"})
+		is("enqueued", nil, nil, err)
+		held, err := f.Outbox.WorkQueue("long").Claim(f.ctx(), outbox.NewOwnerToken(), time.Minute, 1)
+		is("claimed", len(held), 1, err)
+		if _, page, _ := get(t, s, "messages/"+long.String()); !strings.Contains(page, "pawl cancel "+long.String()+" --running") {
+			t.Error("the page of what runs does not say how it is stopped")
+		}
+		do("cancel", "0 messages cancelled", "id", long.String())
+		do("stop", "1 message cancelled", "id", long.String())
 		do("retry", "1 message redriven", "topic", "bad"+canary, "limit", "1")
 		got, err = status(f.failed)
 		is("redriven", got, outbox.Ready, err)

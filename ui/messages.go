@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/flow"
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/acts"
@@ -226,8 +227,13 @@ func (v *visit) payload(topic string, payload []byte) block {
 func commands(id string, acts []action) string {
 	list := "pawl show " + id + "\npawl explain " + id
 	for i := range acts {
-		if options, same := map[string]string{"retry": "", "discard": "", "undiscard": "", "cancel": "", "reschedule": " --due 10m"}[acts[i].Do]; same {
-			list += "\npawl " + acts[i].Do + " " + id + options
+		do, options := acts[i].Do, map[string]string{"reschedule": " --due 10m", "stop": " --running"}[acts[i].Do]
+		switch do {
+		case "stop":
+			do = "cancel"
+			fallthrough
+		case "retry", "discard", "undiscard", "cancel", "reschedule":
+			list += "\npawl " + do + " " + id + options
 		}
 	}
 	return list
@@ -244,6 +250,8 @@ func messageActions(v *visit, s *store, m *outbox.Info) ([]action, error) {
 		return all, nil
 	case m.Status == outbox.Ready:
 		return offer("cancel reschedule retopic", fields...), nil
+	case m.Status == outbox.InProgress && !strings.HasPrefix(m.Topic, flow.TopicPrefix): // a flow is cancelled
+		return offer("stop", fields...), nil
 	case m.Status == outbox.Discarded:
 		b, err := s.Outbox.Operator(access.Key{}).CountUndiscard(v.Context(), outbox.FailedFilter{IDs: []outbox.Position{m.Position}}, uuid.Nil)
 		return offer("undiscard", fields...)[:b.Changed], err
@@ -273,13 +281,16 @@ func why() input {
 	return input{Name: "reason", Label: "Reason", Hint: "for those who read the audit trail"}
 }
 
-func cancelMessage(a *act) (string, error) {
-	m, err := find(a, a.store, a.Get("id"))
-	if err != nil {
-		return "", err
+// cancelMessage cancels a message by one of the outbox's ways.
+func cancelMessage(cancel func(o *outbox.Outbox, ctx context.Context, reason string, ids ...outbox.Position) (int64, error)) func(a *act) (string, error) {
+	return func(a *act) (string, error) {
+		m, err := find(a, a.store, a.Get("id"))
+		if err != nil {
+			return "", err
+		}
+		n, err := cancel(a.Outbox, a, a.Get("reason"), m.Position)
+		return plural(n, "message") + " cancelled", err
 	}
-	n, err := a.Outbox.Cancel(a, a.Get("reason"), m.Position)
-	return plural(n, "message") + " cancelled", err
 }
 
 func rescheduleMessage(a *act) (string, error) {
