@@ -14,7 +14,7 @@ func TestOutcomes(t *testing.T) {
 		reported = append(reported, attempts([]worker.Attempt{{Outcome: o}})[0].Outcome)
 	}
 	constants := []Outcome{
-		OutcomeAcked, OutcomeFailed, OutcomeSettled, OutcomeExpired, OutcomeRetried, OutcomeSnoozed, OutcomeUnhandled, OutcomePaused, OutcomeReleased, OutcomeLost,
+		OutcomeAcked, OutcomeFailed, OutcomeSettled, OutcomeExpired, OutcomeCancelled, OutcomeRetried, OutcomeSnoozed, OutcomeUnhandled, OutcomePaused, OutcomeReleased, OutcomeLost,
 	}
 	slices.Sort(reported)
 	slices.Sort(constants)

@@ -31,6 +31,7 @@ func txCalls(t *testing.T, p *pawl.Pawl, held *lease.Lease) map[string]func(tx a
 	good := map[reflect.Type]any{
 		reflect.TypeFor[context.Context]():             t.Context(),
 		reflect.TypeFor[outbox.Message]():              outbox.Message{Topic: "t"},
+		reflect.TypeFor[*outbox.Message]():             &outbox.Message{Topic: "t", Owner: outbox.NewOwnerToken(), Position: 1},
 		reflect.TypeFor[[]outbox.Message]():            []outbox.Message{{Topic: "t"}, {Topic: "t"}},
 		reflect.TypeFor[outbox.MessageID]():            outbox.MessageID{1},
 		reflect.TypeFor[[]outbox.MessageID]():          []outbox.MessageID{{1}},

@@ -103,7 +103,7 @@ func points() map[string]func([]*engine.Call) bool {
 
 // fires says whether this is the transaction that sends what a wait has to send.
 func fires(calls []*engine.Call) bool {
-	return asks(calls, "outbox/enqueue_once") && asks(calls, "outbox/ack")
+	return asks(calls, "outbox/enqueue_once") && asks(calls, "outbox/ack_one")
 }
 
 // D-4, D-33, D-34: a connection that breaks, or a process that dies, before or
