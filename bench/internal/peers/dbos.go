@@ -25,6 +25,7 @@ const (
 type dbosRunner struct {
 	place    Place
 	poll     time.Duration
+	steps    int // of each workflow
 	client   dbos.Client
 	transact func(ctx context.Context, f func(tx any) error) error
 	settled  func(context.Context) (bool, error)
@@ -32,13 +33,13 @@ type dbosRunner struct {
 }
 
 // openDBOSPostgres takes how often the queue is polled; 0 is DBOS's default.
-func openDBOSPostgres(poll time.Duration) func(context.Context, Place) (Queue, error) {
+func openDBOSPostgres(poll time.Duration, steps int) func(context.Context, Place) (Queue, error) {
 	return func(ctx context.Context, p Place) (Queue, error) {
 		pool, err := p.pool(ctx)
 		if err != nil {
 			return nil, err
 		}
-		q := &dbosRunner{place: p, poll: poll, close: pool.Close}
+		q := &dbosRunner{place: p, poll: poll, steps: steps, close: pool.Close}
 		q.transact = func(ctx context.Context, f func(tx any) error) error {
 			return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error { return f(tx) })
 		}
@@ -50,13 +51,13 @@ func openDBOSPostgres(poll time.Duration) func(context.Context, Place) (Queue, e
 	}
 }
 
-func openDBOSSQLite(poll time.Duration) func(context.Context, Place) (Queue, error) {
+func openDBOSSQLite(poll time.Duration, steps int) func(context.Context, Place) (Queue, error) {
 	return func(ctx context.Context, p Place) (Queue, error) {
 		db, err := p.database()
 		if err != nil {
 			return nil, err
 		}
-		q := &dbosRunner{place: p, poll: poll, settled: asks(db, dbosSettledSQLite), close: func() { _ = db.Close() }}
+		q := &dbosRunner{place: p, poll: poll, steps: steps, settled: asks(db, dbosSettledSQLite), close: func() { _ = db.Close() }}
 		q.transact = func(ctx context.Context, f func(tx any) error) error {
 			return InTx(ctx, db, func(tx *sql.Tx) error { return f(tx) })
 		}
@@ -120,7 +121,12 @@ func (q *dbosRunner) Run(ctx context.Context, handle func(id int64)) error {
 	if err != nil {
 		return err
 	}
-	dbos.RegisterWorkflow(c, func(_ dbos.Context, t task) (bool, error) {
+	dbos.RegisterWorkflow(c, func(c dbos.Context, t task) (bool, error) {
+		for i := range q.steps {
+			if _, err := dbos.RunAsStep(c, func(context.Context) (int, error) { return i, nil }, dbos.WithStepName(stepNames[i])); err != nil {
+				return false, err
+			}
+		}
 		handle(parse(t.Order))
 		return true, nil
 	}, dbos.WithWorkflowName(dbosName))

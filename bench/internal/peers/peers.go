@@ -50,6 +50,9 @@ func (p Peer) Version() string {
 	return ""
 }
 
+// stepNames are those of the steps of messages that have some.
+var stepNames = []string{"one", "two", "three"}
+
 // Postgres lists the peers on PostgreSQL.
 func Postgres() []Peer {
 	return []Peer{
@@ -61,8 +64,8 @@ func Postgres() []Peer {
 		{"Watermill tuned", watermillModule, "SubscribeBatchSize 1000, PollInterval 20 ms", 3, openWatermill(1000, pollEvery)},
 		{"goqite", goqiteModule, "package jobs, defaults: Limit GOMAXPROCS, PollInterval 100 ms", 1000, openGoqite(0, 0, 0)},
 		{"goqite tuned", goqiteModule, "package jobs, Limit 100, PollInterval 20 ms, one connection", 60, openGoqite(100, pollEvery, 1)},
-		{"DBOS", dbosModule, "one workflow without steps per message; defaults", 60, openDBOSPostgres(0)},
-		{"DBOS tuned", dbosModule, "polling interval 20 ms", 60, openDBOSPostgres(pollEvery)},
+		{"DBOS", dbosModule, "one workflow without steps per message; defaults", 60, openDBOSPostgres(0, 0)},
+		{"DBOS tuned", dbosModule, "polling interval 20 ms", 60, openDBOSPostgres(pollEvery, 0)},
 	}
 }
 
@@ -75,6 +78,6 @@ func SQLite() []Peer {
 		{"backlite tuned", backliteModule, "NumWorkers 1000", 30, openBacklite(1000)},
 		{"goqite", goqiteModule, "package jobs, defaults: Limit GOMAXPROCS, PollInterval 100 ms", 1000, openGoqite(0, 0, 0)},
 		{"goqite tuned", goqiteModule, "package jobs, Limit 100, PollInterval 20 ms", 60, openGoqite(100, pollEvery, 0)},
-		{"DBOS tuned", dbosModule, "one workflow without steps per message; polling interval 20 ms", 120, openDBOSSQLite(pollEvery)},
+		{"DBOS tuned", dbosModule, "one workflow without steps per message; polling interval 20 ms", 120, openDBOSSQLite(pollEvery, 0)},
 	}
 }

@@ -23,6 +23,7 @@ type riverSettings struct {
 	cooldown, poll time.Duration
 	fast           bool                             // InsertManyFast instead of InsertMany
 	opts           func(id int64) *river.InsertOpts // nil: none
+	steps          int                              // resumable ones in each job
 }
 
 var (
@@ -45,6 +46,19 @@ func RiverPriorities(engine string) Peer {
 	s := riverTuned
 	s.opts = func(id int64) *river.InsertOpts { return &river.InsertOpts{Priority: 1 + int(id%4)} }
 	return riverPeer(engine, s)
+}
+
+// Flows are the peers whose messages have steps.
+func Flows(engine string, steps int) []Peer {
+	s := riverTuned
+	s.steps = steps
+	river := riverPeer(engine, s)
+	river.Settings = "resumable steps, stored when a job fails; " + river.Settings
+	of, divisor := openDBOSPostgres(pollEvery, steps), 120
+	if engine == "sqlite" {
+		of, divisor = openDBOSSQLite(pollEvery, steps), 240
+	}
+	return []Peer{river, {"DBOS tuned", dbosModule, "a workflow with steps per message; polling interval 20 ms", divisor, of}}
 }
 
 // RiverTuned is River as the scenarios that peers take part in have it.
@@ -152,7 +166,10 @@ func (q *riverQueue[T]) EnqueueTx(ctx context.Context, id int64) error {
 
 func (q *riverQueue[T]) Run(ctx context.Context, handle func(id int64)) error {
 	workers := river.NewWorkers()
-	river.AddWorker(workers, river.WorkFunc(func(_ context.Context, job *river.Job[riverTask]) error {
+	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, job *river.Job[riverTask]) error {
+		for i := range q.settings.steps {
+			river.ResumableStep(ctx, stepNames[i], nil, func(context.Context) error { return nil })
+		}
 		handle(parse(job.Args.Order))
 		return nil
 	}))
