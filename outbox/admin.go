@@ -339,8 +339,8 @@ func (o *Outbox) Cancel(ctx context.Context, reason string, ids ...Position) (in
 // CancelRunning is Cancel, and stops what is running, in whatever process: within a second the context of
 // its handler ends with ErrCancelled. The message is discarded when the handler has returned an error,
 // whichever, and done if it returns none. What waits for another attempt by then is cancelled. It returns how
-// many messages it cancelled or asked the handlers of to stop, also with an error. Workers of Run read
-// that; who claims by himself does not, and gets the message's end as a lost lease at most.
+// many messages it cancelled or whose handlers it asked to stop, also with an error. Programs that claim
+// by themselves (WorkQueue) are not told.
 func (o *Outbox) CancelRunning(ctx context.Context, reason string, ids ...Position) (int64, error) {
 	return o.cancel(ctx, reason, ids, func(ids []int64, reason string, note op.Note) engine.Operation {
 		return op.OutboxStop{IDs: ids, Reason: reason, Note: note}

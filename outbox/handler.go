@@ -22,8 +22,8 @@ import (
 // other results. A panic is an error. Messages may be delivered more than once: handlers should be
 // idempotent.
 //
-// ctx ends when the message's lease is lost or the grace period of a stop is over. Handlers of
-// different messages run concurrently.
+// ctx ends when the message's lease is lost (its cause is ErrLeaseLost), the message is cancelled (ErrCancelled),
+// or the grace period of a stop is over. Handlers of different messages run concurrently.
 type Handler func(ctx context.Context, m *Message) error
 
 // Middleware wraps a handler, for logging, tracing, limits and the like.
