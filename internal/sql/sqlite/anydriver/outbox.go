@@ -93,12 +93,12 @@ func enqueue(t *txn, o op.OutboxEnqueue) (int64, error) {
 	for i := range o.Messages {
 		m := stored(&o.Messages[i])
 		m.Supplied = false
-		if err := t.do(outboxEnqueueMessage{message: m}); err != nil {
+		if _, err := t.exec(outboxEnqueueMessage{message: m}); err != nil {
 			return 0, undoEnqueue(t, o.Messages[:i], err)
 		}
 	}
 	for _, r := range o.Runs {
-		if err := t.do(outboxReadyInsert{run: run{Lane: r.Lane, At: t.at(r.At), Lo: r.Lo, N: int64(r.N)}}); err != nil {
+		if _, err := t.exec(outboxReadyInsert{run: run{Lane: r.Lane, At: t.at(r.At), Lo: r.Lo, N: int64(r.N)}}); err != nil {
 			return 0, err
 		}
 	}

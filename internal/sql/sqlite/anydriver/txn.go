@@ -219,3 +219,32 @@ func (db *DB) run(t *txn, c *engine.Call) (err error) {
 	}
 	return err
 }
+
+// opFunc implements an operation in Go.
+type opFunc func(t *txn, c *engine.Call) error
+
+// answers are the operations that take more than one statement on SQLite, each with the Go
+// function that implements it.
+type answers map[reflect.Type]opFunc
+
+// has reports whether an operation is implemented in Go.
+func (a answers) has(o engine.Operation) bool { return a[reflect.TypeOf(o)] != nil }
+
+// answer is one of the answers.
+type answer struct {
+	operation reflect.Type
+	run       opFunc
+}
+
+// counting answers an operation that returns a number, or how many rows it changed.
+func counting[O engine.Operation](f func(t *txn, o O) (int64, error)) answer {
+	return answer{reflect.TypeFor[O](), func(t *txn, c *engine.Call) (err error) {
+		c.N, err = f(t, c.Operation.(O))
+		return err
+	}}
+}
+
+// listing answers an operation that returns rows.
+func listing[O engine.Operation](f func(t *txn, o O, each func(engine.Row) error) error) answer {
+	return answer{reflect.TypeFor[O](), func(t *txn, c *engine.Call) error { return f(t, c.Operation.(O), c.Each) }}
+}
