@@ -175,6 +175,17 @@ func (r *run) stepped(from, to int64) bool {
 // lost reports whether what was recorded at a time can be lost at the end.
 func (r *run) lost(recorded int64) bool { return r.rewound(recorded, 1<<62) }
 
+// lostWithin is lost for what was recorded at some time between two: a process that was stopped notes late
+// what it did before a rewind.
+func (r *run) lostWithin(from, to int64) bool {
+	for _, w := range r.final.Rewinds {
+		if from <= w.To && to >= w.Keeps {
+			return true
+		}
+	}
+	return false
+}
+
 // readFinal reads who is in the ledger and in the database.
 func (r *run) readFinal() {
 	for id := range all(r.final.Ledger) {

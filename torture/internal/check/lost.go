@@ -61,7 +61,7 @@ func (r *run) checkLost(i int32, m *message) {
 		r.about(checkLost, i, "", "it is done, and nobody handled it")
 	case m.has(kept) && m.state == Absent && !over:
 		r.about(checkLost, i, "", "its row is in the ledger, and it was neither handled nor is it in the database")
-	case m.has(enqueued) && !m.has(kept) && r.lost(m.committed):
+	case m.has(enqueued) && !m.has(kept) && r.lostWithin(m.enqueued, m.committed):
 		r.report.LostByDatabase++
 	case m.has(enqueued) && !m.has(kept):
 		r.about(checkLost, i, "", "its commit succeeded, its row is not in the ledger, and the database was not rewound since")

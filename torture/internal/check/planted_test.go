@@ -160,6 +160,9 @@ func commitStories() []story {
 		{"lost after a handler failed", checkLost, func(t *tape) { t.commits("a").both("w", history.Handle, history.Failed, msg("a")) }},
 		{"a row is lost", checkLost, func(t *tape) { t.both("p", history.Enqueue, history.OK, msg("a")) }},
 		{"a row and its message are lost by the database", "", func(t *tape) { t.both("p", history.Enqueue, history.OK, msg("a")).rewind() }},
+		{"a row is lost whose commit a stopped process notes after the rewind", "", func(t *tape) {
+			t.add("p", history.Enqueue, history.Began, msg("a")).rewind().add("p", history.Enqueue, history.OK, msg("a"))
+		}},
 		{"a row is lost after the rewind", checkLost, func(t *tape) { t.rewind().both("p", history.Enqueue, history.OK, msg("a")) }},
 		{"a message is lost in a failover, its row is kept", checkLost, func(t *tape) { t.commits("a").rewind() }},
 		{"a row is lost in a failover, its message is kept", checkPhantom, func(t *tape) {
