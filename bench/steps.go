@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"sync"
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/bench/internal/peers"
@@ -64,10 +66,13 @@ func (q *flowQueue) work(f *durable.Run, id int64) (sum int64, err error) {
 
 // Enqueue begins flows at once: they share statements.
 func (q *flowQueue) Enqueue(ctx context.Context, ids []int64) error {
-	return parallel(len(ids), len(ids), func(i int) error {
-		_, err := q.fl.Start(ctx, q.starter, ids[i])
-		return err
-	})
+	errs := make([]error, len(ids))
+	var all sync.WaitGroup
+	for i, id := range ids {
+		all.Go(func() { _, errs[i] = q.fl.Start(ctx, q.starter, id) })
+	}
+	all.Wait()
+	return errors.Join(errs...)
 }
 
 func (q *flowQueue) EnqueueTx(ctx context.Context, id int64) error {
