@@ -101,10 +101,15 @@ func (f *Run) undo() error {
 			result = fmt.Errorf("%w; undo of %q: %s", result, u.name, row.Result)
 		}
 	}
-	if errors.Is(result, ErrCancelled) {
-		return worker.Cancelled(result.Error())
+	return endMessage(result)
+}
+
+// endMessage returns the answer that ends a message with err: as discarded if it was cancelled, otherwise as failed.
+func endMessage(err error) error {
+	if errors.Is(err, ErrCancelled) {
+		return worker.Cancelled(err.Error())
 	}
-	return worker.Permanent(result)
+	return worker.Permanent(err)
 }
 
 func (f *Run) runUndo(key string, u *undo) error {

@@ -13,12 +13,6 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-// Headers of the messages of parts and of child flows.
-const (
-	headerPart = "flow-part" // the step that it is a part of
-	headerRun  = "flow-run"  // the flow that it belongs to
-)
-
 // All runs fn for every item, each as a message of its own that any worker of the flow may handle, and
 // returns the results in the order of the items, once all have ended. Meanwhile the flow is parked. Each part
 // runs the flow's function up to All, with the steps that are stored. fn runs at least once for each item,
@@ -46,7 +40,7 @@ func All[T, R any](f *Run, name string, items []T, fn func(ctx context.Context, 
 		all := make([]outbox.Message, len(items))
 		for i := range items {
 			all[i] = f.child(key, i, f.spec, items[i])
-			all[i].Headers[headerPart] = key
+			all[i].Headers[op.FlowPart] = key
 		}
 		return all
 	}
@@ -78,7 +72,7 @@ func Call[I, O any](f *Run, name string, child *Flow[I, O], in I) (out O, err er
 
 // child returns a message that belongs to a step.
 func (f *Run) child(key string, i int, s *spec, body any) outbox.Message {
-	return s.message(body, outbox.Message{ID: f.childID(key, i), CorrelationID: cmp.Or(f.m.CorrelationID, f.id.String()), Headers: map[string]string{headerRun: f.id.String()}})
+	return s.message(body, outbox.Message{ID: f.childID(key, i), CorrelationID: cmp.Or(f.m.CorrelationID, f.id.String()), Headers: map[string]string{op.FlowRun: f.id.String()}})
 }
 
 func (f *Run) childID(key string, i int) outbox.MessageID {
@@ -168,7 +162,7 @@ func (f *Run) results(key string, id join.ID, n int, s *spec, into func(i int) a
 
 // handlePart handles the message of a part: it runs the flow's function up to the step.
 func (fl *Flow[I, O]) handlePart(f *Run, step string) error {
-	of, err := outbox.ParseMessageID(f.m.Headers[headerRun])
+	of, err := outbox.ParseMessageID(f.m.Headers[op.FlowRun])
 	if err != nil {
 		return worker.Permanent(err)
 	}
@@ -184,11 +178,8 @@ func (fl *Flow[I, O]) handlePart(f *Run, step string) error {
 		return err
 	}
 	f.base = 0 // the attempts are the part's
-	switch err := fmt.Errorf("%w: %w", ErrOver, f.ending); {
-	case errors.Is(f.ending, ErrCancelled):
-		return worker.Cancelled(err.Error())
-	case f.ending != nil:
-		return worker.Permanent(err)
+	if f.ending != nil {
+		return endMessage(fmt.Errorf("%w: %w", ErrOver, f.ending))
 	}
 	if _, err = fl.call(f, whole.Payload); f.suspended {
 		return f.answer

@@ -75,6 +75,11 @@ func (l *loading) split() (steps, signals []op.FlowRow) {
 	return steps, signals
 }
 
+// inOrder compares rows by when they were stored.
+func inOrder(a, b op.FlowRow) int {
+	return cmp.Or(cmp.Compare(a.Nr, b.Nr), a.CreatedAt.Compare(b.CreatedAt))
+}
+
 // load reads flows, each once: several parts of one, or an attempt that has lost its lease, may be under way.
 func (fs *Flows) load(ctx context.Context, batch []*loading) []error {
 	of := make(map[int64][]op.FlowRow, len(batch))
@@ -85,7 +90,7 @@ func (fs *Flows) load(ctx context.Context, batch []*loading) []error {
 	if err != nil {
 		return slices.Repeat([]error{err}, len(batch))
 	}
-	slices.SortFunc(rows, func(a, b op.FlowRow) int { return cmp.Or(cmp.Compare(a.Nr, b.Nr), a.CreatedAt.Compare(b.CreatedAt)) })
+	slices.SortFunc(rows, inOrder)
 	var now time.Time
 	for i := range rows {
 		if rows[i].Kind == op.FlowClock {

@@ -1,7 +1,6 @@
 package flow
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"iter"
@@ -75,7 +74,7 @@ func (fs *Flows) List(ctx context.Context, opts outbox.ListOptions) iter.Seq2[In
 			}
 			rest.After = &outbox.Info{Message: outbox.Message{Position: next}}
 			for k := range found {
-				if found[k].Headers[headerPart] == "" {
+				if found[k].Headers[op.FlowPart] == "" {
 					page = append(page, Info{Info: &found[k]})
 				}
 			}
@@ -104,7 +103,7 @@ func (fs *Flows) show(ctx context.Context, runs []*Info, read op.FlowShow) (next
 	if err != nil {
 		return 0, err
 	}
-	slices.SortFunc(rows, func(a, b op.FlowShown) int { return cmp.Or(cmp.Compare(a.Nr, b.Nr), a.CreatedAt.Compare(b.CreatedAt)) })
+	slices.SortFunc(rows, func(a, b op.FlowShown) int { return inOrder(a.FlowRow, b.FlowRow) })
 	retry, last := 0, 0
 	for k := range rows {
 		row := &rows[k]

@@ -101,7 +101,7 @@ func (f *Run) Version(name string, n int) int {
 // handle is the handler of the flow's messages.
 func (fl *Flow[I, O]) handle(ctx context.Context, fs *Flows, m *outbox.Message) error {
 	f := &Run{ctx: ctx, flows: fs, spec: &fl.spec, id: m.ID, m: m}
-	if step, ok := m.Headers[headerPart]; ok {
+	if step, ok := m.Headers[op.FlowPart]; ok {
 		return fl.handlePart(f, step)
 	}
 	if err := f.load(int64(m.Position)); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/bravellian/pawl/flow"
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -17,8 +18,6 @@ import (
 const (
 	kinRows  = 50 // of what a flow began are shown,
 	kinDepth = 4  // flows below each other
-
-	headerRun, headerPart = "flow-run", "flow-part"
 )
 
 // apiFlow is what is stored of a flow, as the API has it.
@@ -67,8 +66,8 @@ func (v *visit) flow(s *store, m *outbox.Info) ([]block, error) {
 		return nil, err
 	}
 	about := block{Heading: "Flow", Note: "It waits for nothing."}
-	parent, _ := outbox.ParseMessageID(m.Headers[headerRun])
-	about.Facts = facts("Began it", v.messageLink(s, parent), "As part of", v.private(m.Topic, m.Headers[headerPart]))
+	parent, _ := outbox.ParseMessageID(m.Headers[op.FlowRun])
+	about.Facts = facts("Began it", v.messageLink(s, parent), "As part of", v.private(m.Topic, m.Headers[op.FlowPart]))
 	if w := f.Waits; w != nil {
 		what, until := words(strings.TrimSpace(w.State+" "+w.Name)), m.NextAttemptAt
 		if w.State == "join" {
@@ -79,7 +78,7 @@ func (v *visit) flow(s *store, m *outbox.Info) ([]block, error) {
 		}
 		about.Note, about.Facts = "", append(facts("Waits for", what, "Since", w.At, "Until", until), about.Facts...)
 	}
-	if m.Headers[headerPart] == "" && (m.Status == outbox.Ready || m.Status == outbox.InProgress) {
+	if m.Headers[op.FlowPart] == "" && (m.Status == outbox.Ready || m.Status == outbox.InProgress) {
 		about.Actions = offer("signal-flow cancel-flow", "store", v.key, "id", m.ID.String())
 		if f.Waits != nil && f.Waits.State == "signal" {
 			about.Actions[0].Inputs[0].Value = f.Waits.Name

@@ -9,6 +9,12 @@ import (
 // FlowCancel is the name of the signal that cancels a flow.
 const FlowCancel = ""
 
+// Headers of the messages of parts and of child flows.
+const (
+	FlowPart = "flow-part" // the step that it is a part of
+	FlowRun  = "flow-run"  // the flow that it belongs to
+)
+
 // The kinds of rows that FlowLoad and FlowShow return.
 const (
 	FlowClock  = iota - 3 // the database's time, once, of no flow
