@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -278,7 +279,7 @@ func TestExaminePostgresOfItsOwn(t *testing.T) {
 	_ = app.Close()
 }
 
-// A pooler that hands out connections by the transaction loses what belongs to a
+// D-796: a pooler that hands out connections by the transaction loses what belongs to a
 // session.
 func TestExaminePostgresBehindATransactionPooler(t *testing.T) {
 	t.Parallel()
@@ -289,6 +290,24 @@ func TestExaminePostgresBehindATransactionPooler(t *testing.T) {
 	wantFinding(t, findings, "pooler", health.Warning, "by the transaction", "pool_mode = session")
 	wantOK(t, findings, "schema")
 	wantOK(t, findings, "joins")
+	rotating := proxytest.NewPooler(t, p.server)
+	if err := rotating.Rotate(2); err != nil {
+		t.Fatal(err)
+	}
+	behind = p.open(postgres.Options{}, rotating.URL(p.server), "default_query_exec_mode=exec")
+	for range 2 { // the second time has all connections
+		wantFinding(t, examine(t, behind, engine.ExamineLimits{}), "pooler", health.Warning, "by the transaction", "pool_mode = session")
+	}
+	late := proxytest.NewPooler(t, p.server)
+	behind = p.open(postgres.Options{}, late.URL(p.server), "default_query_exec_mode=exec")
+	i := slices.IndexFunc(behind.Examinations(engine.ExamineLimits{}), func(x engine.Examination) bool { return x.Name == "pooler" })
+	for n := range 8 {
+		late.Late(n)
+		found, err := behind.Examinations(engine.ExamineLimits{})[i].Examine(t.Context())
+		if err != nil || !strings.Contains(found[0].Summary, "by the transaction") {
+			t.Errorf("when %d connections are given back late: %v, %v", n, found, err)
+		}
+	}
 	through := p.open(postgres.Options{}, proxytest.New(t, p.server).URL(p.server))
 	wantOK(t, examine(t, through, engine.ExamineLimits{}), "pooler")
 }

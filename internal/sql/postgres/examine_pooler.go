@@ -11,6 +11,10 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
+// poolerRounds is how often a pooler may answer as if it kept sessions: one that has several
+// connections free, gives them back late or hands them out in turn does so once in a while.
+const poolerRounds = 10
+
 // pooler looks whether a session is one: a pooler that hands out the server's
 // connections by the transaction loses what belongs to a session, LISTEN above
 // all. Two of our connections are never the same one of the server, unless there
@@ -22,35 +26,49 @@ func (x *examiner) pooler(ctx context.Context) ([]health.Finding, error) {
 		return nil, err
 	}
 	defer first.Release()
-	before, err := backend(ctx, first)
-	if err != nil {
-		return nil, wrap("doctor/pooler", err, engine.ErrConnLost)
-	}
-	second, after := uint32(0), before
-	if x.pool.Config().MaxConns > 1 {
-		if second, after, err = x.occupySecond(ctx, first); err != nil {
-			return nil, err
+	told := first.Conn().PgConn().PID()
+	var s sessions
+	for range poolerRounds {
+		if s, err = x.askSessions(ctx, first); err != nil {
+			return nil, wrap("doctor/pooler", err, engine.ErrConnLost)
+		}
+		if s.second == 0 || s.shared() || s.before == told {
+			break
 		}
 	}
-	return checkPooler(first.Conn().PgConn().PID(), before, second, after), nil
+	return checkPooler(told, s), nil
 }
 
-// occupySecond keeps a second connection in a transaction while the first is queried again.
-func (x *examiner) occupySecond(ctx context.Context, first *pgxpool.Conn) (second, after uint32, err error) {
+// sessions are the server's processes that answered: the first connection before and after
+// the second did, which is 0 if there was none.
+type sessions struct{ before, second, after uint32 }
+
+// shared tells whether processes go from one connection to another.
+func (s sessions) shared() bool { return s.before == s.second || s.before != s.after }
+
+// askSessions asks the first connection twice, as connections that are handed out in turn show
+// themselves, and again while a second one is in a transaction.
+func (x *examiner) askSessions(ctx context.Context, first *pgxpool.Conn) (s sessions, err error) {
+	if s.before, err = backend(ctx, first); err != nil {
+		return s, err
+	}
+	if s.after, err = backend(ctx, first); err != nil || s.shared() || x.pool.Config().MaxConns == 1 {
+		return s, err
+	}
 	other, err := x.acquire(ctx, "doctor/pooler")
 	if err != nil {
-		return 0, 0, err
+		return s, err
 	}
 	defer other.Release()
 	tx, err := other.Begin(ctx)
-	if err == nil {
-		second, err = backend(ctx, tx)
-		if err == nil {
-			after, err = backend(ctx, first)
-		}
-		_ = tx.Rollback(ctx)
+	if err != nil {
+		return s, err
 	}
-	return second, after, wrap("doctor/pooler", err, engine.ErrConnLost)
+	if s.second, err = backend(ctx, tx); err == nil {
+		s.after, err = backend(ctx, first)
+	}
+	_ = tx.Rollback(ctx)
+	return s, err
 }
 
 // backend returns the id of the server process that answers. A prepared statement would be
@@ -62,19 +80,20 @@ func backend(ctx context.Context, q interface {
 	return pid, err
 }
 
-// checkPooler: told is the process that the first connection was told when it
-// began, before and after those that answered it, second the one that answered the
-// second meanwhile, 0 if there was none.
-func checkPooler(told, before, second, after uint32) []health.Finding {
+// checkPooler: told is the process that the first connection was told when it began.
+func checkPooler(told uint32, s sessions) []health.Finding {
 	switch {
-	case before == second || before != after:
-		return []health.Finding{engine.NewFinding(health.Warning,
-			fmt.Sprintf("a connection pooler hands out connections by the transaction: one of ours was answered by server processes %d and %d, another by %d", before, after, second),
+	case s.shared():
+		text := fmt.Sprintf("a connection pooler hands out connections by the transaction: one of ours was answered by server processes %d and %d", s.before, s.after)
+		if s.second != 0 {
+			text += fmt.Sprintf(", another by %d", s.second)
+		}
+		return []health.Finding{engine.NewFinding(health.Warning, text,
 			"Have pawl's workers connect to the server directly, or to the pooler in session mode (pool_mode = session). Until then they poll (PollOnly says so from the start), and need default_query_exec_mode=exec in the URL.")}
-	case second == 0:
+	case s.second == 0:
 		return []health.Finding{engine.NewFinding(health.Note, "a pool of one connection cannot tell whether a pooler stands between", "")}
-	case told != before:
-		return []health.Finding{engine.NewFinding(health.Note, fmt.Sprintf("a connection pooler stands between, and keeps sessions: our process is %d, the server's %d", told, before), "")}
+	case told != s.before:
+		return []health.Finding{engine.NewFinding(health.Note, fmt.Sprintf("a connection pooler stands between, and keeps sessions: our process is %d, the server's %d", told, s.before), "")}
 	}
-	return []health.Finding{engine.NewFinding(health.OK, fmt.Sprintf("sessions are the server's own (process %d)", before), "")}
+	return []health.Finding{engine.NewFinding(health.OK, fmt.Sprintf("sessions are the server's own (process %d)", s.before), "")}
 }

@@ -77,7 +77,7 @@ func CheckAge(age int64) []health.Finding {
 
 // CheckPooler is the finding on connections that such processes answered.
 func CheckPooler(told, before, second, after uint32) []health.Finding {
-	return checkPooler(told, before, second, after)
+	return checkPooler(told, sessions{before, second, after})
 }
 
 // AddOperation gives db an operation of a test's own.

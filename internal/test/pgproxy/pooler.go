@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"sync"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -24,7 +25,9 @@ type Pooler struct {
 	cancel context.CancelFunc
 
 	mu      sync.Mutex
-	free    []*pgconn.HijackedConn // the last one given back goes first
+	free    []*pgconn.HijackedConn // the last one given back goes first, unless they rotate
+	rotate  bool
+	late    int // as many are given back when their client speaks again
 	open    map[net.Conn]struct{}
 	stopped bool
 }
@@ -87,10 +90,19 @@ func (p *Pooler) take() (*pgconn.HijackedConn, error) {
 		return nil, net.ErrClosed
 	}
 	if n := len(p.free); n > 0 {
-		c := p.free[n-1]
-		p.free = p.free[:n-1]
+		next := n - 1
+		if p.rotate {
+			next = 0
+		}
+		c := p.free[next]
+		p.free = slices.Delete(p.free, next, next+1)
 		return c, nil
 	}
+	return p.connect()
+}
+
+// connect is a new connection of the server.
+func (p *Pooler) connect() (*pgconn.HijackedConn, error) {
 	conn, err := pgconn.Connect(p.ctx, p.server)
 	if err != nil {
 		return nil, err
@@ -103,10 +115,38 @@ func (p *Pooler) take() (*pgconn.HijackedConn, error) {
 	return c, nil
 }
 
-func (p *Pooler) give(c *pgconn.HijackedConn) {
+// Rotate has the pooler hand out the connection that has been free for longest, of n that it
+// makes now, as PgBouncer does with server_round_robin.
+func (p *Pooler) Rotate(n int) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	for p.rotate = true; n > 0; n-- {
+		c, err := p.connect()
+		if err != nil {
+			return err
+		}
+		p.free = append(p.free, c)
+	}
+	return nil
+}
+
+// Late has the next n connections be given back when the client that had them speaks again.
+func (p *Pooler) Late(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.late = n
+}
+
+// give makes a connection free, at once or when it is tried again, and tells whether it is.
+func (p *Pooler) give(c *pgconn.HijackedConn, again bool) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.late > 0 && !again {
+		p.late--
+		return false
+	}
 	p.free = append(p.free, c)
+	return true
 }
 
 // serve speaks with a client until it goes.
@@ -121,8 +161,12 @@ func (p *Pooler) serve(client net.Conn) {
 			_ = server.Conn.Close()
 		}
 	}()
+	idle := false
 	for {
 		sent, over, err := clientTurn(client)
+		if server != nil && idle && p.give(server, true) {
+			server = nil
+		}
 		if err != nil || over {
 			return
 		}
@@ -134,12 +178,10 @@ func (p *Pooler) serve(client net.Conn) {
 		if _, err := server.Conn.Write(sent); err != nil {
 			return
 		}
-		idle, err := serverTurn(server.Conn, client)
-		if err != nil {
+		if idle, err = serverTurn(server.Conn, client); err != nil {
 			return
 		}
-		if idle {
-			p.give(server)
+		if idle && p.give(server, false) {
 			server = nil
 		}
 	}
