@@ -312,7 +312,7 @@ func (p *Pawl) keep(ctx context.Context, scheduler *worker.Scheduler) *sync.Wait
 func (p *Pawl) self() registry.Self {
 	return registry.Self{
 		Name: cmp.Or(p.opts.Worker, engine.ProcessName()), Queues: p.components.Queues(), Topics: p.components.Topics(),
-		Concurrency: p.components.Concurrency(), InFlight: func() int64 { return p.components.Stats().InFlight }, Overdue: p.components.Overdue,
+		Concurrency: p.components.Concurrency(), InFlight: func() int64 { return p.components.Stats().InFlight }, Overdue: p.components.Overdue, Progress: p.components.Progress,
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/bravellian/pawl/internal/inspect"
 	"github.com/bravellian/pawl/internal/registry"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -105,6 +106,26 @@ func TestExplainOverdueHandler(t *testing.T) {
 		f.explain(msgs[0].ID.String(), "leased")
 		f.crash("mine")
 		f.explain(msgs[1].ID.String(), "leased")
+	})
+}
+
+// D-797: a message is explained with what its handler says of its progress.
+func TestExplainProgress(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := openExplain(t, e)
+		f.enqueue(outbox.Message{})
+		f.enqueue(outbox.Message{})
+		w := registry.New(f.db.DB, quiet(), activity.New())
+		msgs := f.claimAs(w.Tag().NewOwnerToken(), leaseTime)
+		w.Show(f.ctx(), registry.Self{Name: "mine", Queues: []string{"default"}, Topics: []string{"t"}, Progress: func() []worker.Progress {
+			return []worker.Progress{{Position: int64(msgs[1].Position), Done: 0.4, Note: "rows 40 000", At: time.Now()}}
+		}})
+		x := f.explain(msgs[1].ID.String(), "leased")
+		f.says(x, "Its handler is at 40 %, rows 40 000.")
+		f.fact(x, "progress_at", "Z")
+		if x := f.explain(msgs[0].ID.String(), "leased"); x.Facts.Get("progress") != nil {
+			t.Errorf("of another message: %v", x.Facts)
+		}
 	})
 }
 

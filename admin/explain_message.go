@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -158,8 +159,9 @@ func (e *explainer) held(m *outbox.Info, facts *health.Facts) health.Finding {
 		if w != nil {
 			add(facts, "worker", w.Name)
 			add(facts, "worker_id", w.ID.String())
+			by = e.progress(facts, w, m.Position)
 			if !w.Alive {
-				by = fmt.Sprintf(" That worker was last heard of at %s.", e.when(w.Heartbeat))
+				by += fmt.Sprintf(" That worker was last heard of at %s.", e.when(w.Heartbeat))
 			}
 		} else {
 			add(facts, "workers_of_queue", e.everyone.Serving(m.Queue).Names())
@@ -184,6 +186,23 @@ func (e *explainer) held(m *outbox.Info, facts *health.Facts) health.Finding {
 	}
 	f.NextStep = startWorker
 	return f
+}
+
+// progress says how far its handler is with a message, if that says so.
+func (e *explainer) progress(facts *health.Facts, w *registry.Info, position outbox.Position) string {
+	i := slices.IndexFunc(w.Progress, func(p worker.Progress) bool { return p.Position == int64(position) })
+	if i < 0 {
+		return ""
+	}
+	p := &w.Progress[i]
+	done := strconv.FormatFloat(100*p.Done, 'f', 0, 64) + " %"
+	add(facts, "progress", done)
+	add(facts, "progress_note", p.Note)
+	e.addTime(facts, "progress_at", p.At)
+	if p.Note != "" {
+		done += ", " + p.Note
+	}
+	return fmt.Sprintf(" Its handler is at %s.", done)
 }
 
 // due explains a message that a live worker may claim now.

@@ -62,7 +62,7 @@ func (c component) Component() *worker.Component {
 	o := c.Outbox
 	return &worker.Component{
 		RunSlice: o.runSlice, Cleanup: o.cleanup, Sources: o.sources(),
-		Status: o.loopStatus, Stats: o.workerStats, Overdue: o.overdue.positions, Queues: o.queues, Topics: o.topics, Concurrency: o.allConcurrency,
+		Status: o.loopStatus, Stats: o.workerStats, Overdue: o.overdue.positions, Progress: o.progress, Queues: o.queues, Topics: o.topics, Concurrency: o.allConcurrency,
 		Share: func(s worker.Shared) { o.shared = s }, Observe: o.observe,
 	}
 }

@@ -51,6 +51,9 @@ const (
 	PauseName = 255
 )
 
+// ProgressNote is the limit of what a handler says beside how far it is, in characters.
+const ProgressNote = 255
+
 // Explained is the limit of what "why has this not run" is asked about: a source and an id of the inbox, or
 // anything shorter. Bytes.
 const Explained = 4096

@@ -55,6 +55,8 @@ type Info struct {
 	// Overdue are positions of messages, at most 100, whose handlers had not returned at the last
 	// heartbeat long after their time-out: they ignore their context.
 	Overdue []int64 `json:"overdue,omitempty"`
+	// Progress is how far handlers said at the last heartbeat that they are; of 100 messages at most.
+	Progress []worker.Progress `json:"progress,omitempty"`
 	// ClockAhead is by how much its clock is ahead of the database's, negative if it is behind; 0: by
 	// less than it can tell.
 	ClockAhead time.Duration `json:"clock_ahead,omitempty"`
@@ -93,6 +95,8 @@ type Self struct {
 	InFlight func() int64
 	// Overdue is called at every heartbeat; nil: none.
 	Overdue func() []int64
+	// Progress is called at every heartbeat; nil: none.
+	Progress func() []worker.Progress
 }
 
 // Registry is the list of a database. It is safe for concurrent use.
@@ -147,17 +151,13 @@ func (r *Registry) Show(ctx context.Context, self Self) {
 }
 
 func (r *Registry) beat(ctx context.Context, self *Self, shared bool) error {
-	life, inFlight := lifetime, int64(0)
+	life := lifetime
 	if shared {
 		life = sharedLifetime
 	}
+	inFlight := int64(0)
 	if self.InFlight != nil {
 		inFlight = self.InFlight()
-	}
-	var overdue []int64
-	if self.Overdue != nil {
-		overdue = self.Overdue()
-		overdue = overdue[:min(len(overdue), maxOverdue)]
 	}
 	pool := engine.PoolOf(r.db)
 	waiting := r.pool.look(&pool, time.Now())
@@ -168,7 +168,7 @@ func (r *Registry) beat(ctx context.Context, self *Self, shared bool) error {
 		engine.Ask(op.WorkerPrune{Age: keepCrashed}),
 		engine.Ask(op.WorkerHeartbeat{
 			ID: r.id, Name: self.Name, Host: r.host, PID: os.Getpid(), Version: r.built(), Queues: array(self.Queues), Topics: array(self.Topics),
-			Concurrency: self.Concurrency, InFlight: inFlight, Overdue: array(overdue), ClockAhead: r.counts.Ahead().Microseconds(), Waiting: waiting, Connections: int64(pool.Max), Shared: shared, Alive: life,
+			Concurrency: self.Concurrency, InFlight: inFlight, Overdue: report(self.Overdue), Progress: report(self.Progress), ClockAhead: r.counts.Ahead().Microseconds(), Waiting: waiting, Connections: int64(pool.Max), Shared: shared, Alive: life,
 		}),
 		engine.Ask(op.GenerationCheck{}))
 	if err != nil {
@@ -252,8 +252,8 @@ func (r *Registry) Tag() worker.Tag { return worker.TagOf(r.id) }
 // ID returns this process's id in the list.
 func (r *Registry) ID() uuid.UUID { return r.id }
 
-// maxOverdue is how many messages a process reports whose handlers are overdue.
-const maxOverdue = 100
+// maxReported is of how many messages a process reports that their handlers are overdue, or how far they are.
+const maxReported = 100
 
 // maxList is how many processes List returns at most.
 const maxList = 10_000
@@ -282,7 +282,16 @@ func info(w *op.Worker, unread error) (Info, error) {
 		ID: w.ID, Name: w.Name, Host: w.Host, PID: w.PID, Version: w.Version, Started: w.StartedAt.UTC(), Heartbeat: w.HeartbeatAt.UTC(),
 		Concurrency: w.Concurrency, InFlight: w.InFlight, ClockAhead: time.Duration(w.ClockAhead) * time.Microsecond, Waiting: w.Waiting, Connections: w.Connections, Shared: w.Shared, Alive: w.Alive,
 	}
-	return i, errors.Join(json.Unmarshal([]byte(w.Queues), &i.Queues), json.Unmarshal([]byte(w.Topics), &i.Topics), json.Unmarshal([]byte(w.Overdue), &i.Overdue))
+	return i, errors.Join(json.Unmarshal([]byte(w.Queues), &i.Queues), json.Unmarshal([]byte(w.Topics), &i.Topics), json.Unmarshal([]byte(w.Overdue), &i.Overdue), json.Unmarshal([]byte(w.Progress), &i.Progress))
+}
+
+// report is the array of what f returns, as much as a process reports.
+func report[T any](f func() []T) string {
+	if f == nil {
+		return "[]"
+	}
+	all := f()
+	return array(all[:min(len(all), maxReported)])
 }
 
 func array[T any](all []T) string {

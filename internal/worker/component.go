@@ -25,6 +25,8 @@ type Component struct {
 	Stats func() Counts
 	// Overdue returns the items whose handlers have not returned long after their time-out.
 	Overdue func() []int64
+	// Progress returns what handlers that run said of how far they are.
+	Progress func() []Progress
 	// Queues, Topics and Concurrency are what this process serves.
 	Queues, Topics func() []string
 	Concurrency    func() int
@@ -71,6 +73,11 @@ func (all Components) Sources() (sources []Source) {
 // Overdue returns the items of all components whose handlers are overdue.
 func (all Components) Overdue() []int64 {
 	return collect(all, func(c *Component) func() []int64 { return c.Overdue })
+}
+
+// Progress returns what handlers of all components said of how far they are.
+func (all Components) Progress() []Progress {
+	return collect(all, func(c *Component) func() []Progress { return c.Progress })
 }
 
 // Queues returns the queues that this process serves.

@@ -34,6 +34,8 @@ type itemContext struct {
 	own    context.Context
 	cancel context.CancelCauseFunc
 	stop   *Stop
+	// progress is what the handler said of itself last.
+	progress *Progress
 }
 
 func (c *itemContext) ownLocked() context.Context {
@@ -64,7 +66,12 @@ func (c *itemContext) now() context.Context {
 func (c *itemContext) Err() error { return c.now().Err() }
 
 // Value is context.Context's. Through it package context finds the one of its own, and its cause.
-func (c *itemContext) Value(key any) any { return c.now().Value(key) }
+func (c *itemContext) Value(key any) any {
+	if key == (progressKey{}) {
+		return c
+	}
+	return c.now().Value(key)
+}
 
 // end ends the context, unless it has ended.
 func (c *itemContext) end(s *Stop) {

@@ -6,8 +6,8 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// Worker is a process that works on the database, or one that crashed. Queues, topics and positions
-// of messages whose handlers are overdue are JSON arrays.
+// Worker is a process that works on the database, or one that crashed. Queues, topics, positions
+// of messages whose handlers are overdue, and what handlers say of their progress are JSON arrays.
 type Worker struct {
 	ID          [16]byte
 	Name        string
@@ -21,6 +21,7 @@ type Worker struct {
 	Concurrency int64
 	InFlight    int64
 	Overdue     string
+	Progress    string
 	ClockAhead  int64 // in microseconds
 	Waiting     int64
 	Connections int64
@@ -41,7 +42,8 @@ type WorkerHeartbeat struct {
 	Concurrency int
 	InFlight    int64
 	Overdue     string
-	ClockAhead  int64 // microseconds by which its clock is ahead of the database's
+	Progress    string `text:"any"`
+	ClockAhead  int64  // microseconds by which its clock is ahead of the database's
 	Waiting     int64 // callers that waited for a connection, on average since the heartbeat before
 	Connections int64 // of its pool; 0: any number
 	Shared      bool

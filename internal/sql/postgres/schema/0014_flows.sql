@@ -49,3 +49,6 @@ CREATE TABLE pawl.outbox_stopping (
   reason text NOT NULL,
   at     timestamptz NOT NULL DEFAULT clock_timestamp()
 );
+
+-- What handlers say of how far they are, with the heartbeat of their process: a JSON array.
+ALTER TABLE pawl.worker_process ADD COLUMN progress text NOT NULL DEFAULT '[]';

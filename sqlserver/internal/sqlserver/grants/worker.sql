@@ -186,7 +186,7 @@ GRANT SELECT ON pawl.pawl_schema TO [$(role)];
 GRANT SELECT ON pawl.timer TO [$(role)];
 GRANT SELECT ON pawl.timers TO [$(role)];
 GRANT SELECT ON pawl.worker_process TO [$(role)];
-GRANT UPDATE (clock_ahead, concurrency, connections, expires_at, heartbeat_at, in_flight, overdue, queues, topics, waiting) ON pawl.worker_process TO [$(role)];
+GRANT UPDATE (clock_ahead, concurrency, connections, expires_at, heartbeat_at, in_flight, overdue, progress, queues, topics, waiting) ON pawl.worker_process TO [$(role)];
 GRANT UPDATE (completed_steps, failed_steps, last_updated_utc, status) ON pawl.outbox_join TO [$(role)];
 GRANT UPDATE (created, done, errors, expired, failed, retried, takes, unhandled, waits) ON pawl.activity TO [$(role)];
 GRANT UPDATE (due_at, enabled, last_error, next_time, updated_at, version) ON pawl.job TO [$(role)];

@@ -52,3 +52,6 @@ CREATE TABLE pawl.outbox_stopping (
   at     datetime2(7) NOT NULL DEFAULT SYSUTCDATETIME()
 );
 ALTER TABLE pawl.outbox_stopping SET (LOCK_ESCALATION = DISABLE);
+
+-- What handlers say of how far they are, with the heartbeat of their process: a JSON array.
+ALTER TABLE pawl.worker_process ADD progress nvarchar(max) COLLATE Latin1_General_100_BIN2 NOT NULL DEFAULT N'[]';

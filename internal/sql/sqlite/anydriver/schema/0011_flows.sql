@@ -45,3 +45,6 @@ CREATE TABLE pawl.outbox_stopping (
   reason TEXT NOT NULL,
   at     INTEGER NOT NULL
 ) STRICT;
+
+-- What handlers say of how far they are, with the heartbeat of their process: a JSON array.
+ALTER TABLE pawl.worker_process ADD COLUMN progress TEXT NOT NULL DEFAULT '[]';
