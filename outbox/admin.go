@@ -394,7 +394,7 @@ func (o *Outbox) eachChunk(ctx context.Context, action, what string, ids []Posit
 		total, all = total+changed, all[n:]
 	}
 	if total > 0 {
-		o.log.InfoContext(ctx, "changed messages that had not run", "action", action, "count", total)
+		o.log.InfoContext(ctx, "changed messages", "action", action, "count", total)
 	}
 	return total, nil
 }

@@ -81,6 +81,7 @@ type cli struct {
 	Discard      discardCmd      `cmd:"" help:"Discard failed messages."`
 	Undiscard    undiscardCmd    `cmd:"" help:"Take discards of the last hour back."`
 	Cancel       cancelCmd       `cmd:"" help:"Cancel messages that have not run."`
+	Erase        eraseCmd        `cmd:"" help:"Erase what messages say, for those who must."`
 	Reschedule   rescheduleCmd   `cmd:"" help:"Change the due time of messages that have not run."`
 	Retopic      retopicCmd      `cmd:"" help:"Move messages that wait to another topic or queue."`
 	Pause        pauseCmd        `cmd:"" help:"Stop work on a topic or queue, for all workers."`

@@ -208,6 +208,37 @@ func TestCancelAndReschedule(t *testing.T) {
 	})
 }
 
+// D-798: messages are erased by id and by correlation id, none if one of them runs or is unknown.
+func TestErase(t *testing.T) {
+	onOne(t, func(t *testing.T, d *database) {
+		ids := lines(d.must(`{"topic":"t","payload":"secret","correlation_id":"c"}
+{"topic":"t","payload":"secret","correlation_id":"c","due":"1h"}
+{"topic":"t","payload":"kept"}`, "enqueue"))
+		d.refused("erase", ids[2], "0198c9a0-5d7e-8a41-9c3f-000000000001")
+		for _, args := range [][]string{{"erase"}, {"erase", ids[2], "--correlation", "c"}} {
+			if r := d.run("", args...); r.code != 2 || !strings.Contains(r.stderr, "give ids, or --correlation") {
+				t.Errorf("%q: %+v", args, r)
+			}
+		}
+		if out := d.must("", "erase", "--correlation", "c", "--reason", "request 7"); out != "erased 2 messages\n" {
+			t.Errorf("erase: %q", out)
+		}
+		if out := d.must("", "erase", ids[0], ids[0], "--json"); out != `{"erased":1}`+"\n" {
+			t.Errorf("again: %q", out)
+		}
+		for _, id := range ids[:2] {
+			var m view.Message
+			decode(t, d.must("", "show", id, "--json"), &m)
+			if m.Status != "discarded" || m.LastError != "erased" && m.LastError != "request 7" || m.CorrelationID != "" || m.Payload != nil && *m.Payload != "" {
+				t.Errorf("erased: %+v", m)
+			}
+		}
+		if kept := d.messages("ready"); !slices.Equal(kept, []string{"kept"}) {
+			t.Errorf("left: %q", kept)
+		}
+	})
+}
+
 func (d *database) position(id string) int64 {
 	d.t.Helper()
 	var m view.Message

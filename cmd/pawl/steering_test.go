@@ -187,6 +187,7 @@ func (s *steered) commandLines() []struct {
 		{"bulk ls", slices.Concat([][]string{{}}, fleets)},
 		{"bulk stop", [][]string{{hostile}, {s.bulk}, {s.bulk}}},
 		{"cancel", [][]string{{hostile}, {s.failed}}},
+		{"erase", [][]string{{hostile}, {"--correlation", hostile}, {hostile, "--correlation", hostile}}},
 		{"reschedule", [][]string{{s.ready, "--due", hostile}, {hostile, "--due", "1h"}, {s.ready, "--due", "1h"}}},
 		{"pause", [][]string{{"topic", hostile}, {"queue", "no" + hostile}, {hostile, hostile}}},
 		{"resume", [][]string{{"topic", hostile}, {"queue", hostile}, {hostile, hostile}}},

@@ -21,6 +21,7 @@ const (
 	Discard    = "discard"
 	Undiscard  = "undiscard" // messages that were discarded once they had failed
 	Cancel     = "cancel"
+	Erase      = "erase" // what messages say
 	Reschedule = "reschedule"
 	Retopic    = "retopic" // messages get another topic or queue
 	Pause      = "pause"

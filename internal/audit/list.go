@@ -20,7 +20,7 @@ type Entry struct {
 	// Login is the user that the session logged in to the database by: nobody can give another.
 	// Empty on SQLite.
 	Login string `json:"login,omitempty"`
-	// Action is redrive, discard, undiscard, cancel, reschedule, pause, resume, put, trigger,
+	// Action is redrive, discard, undiscard, cancel, erase, reschedule, pause, resume, put, trigger,
 	// enable, disable, remove, release, revive, fix or restore; start, stop or end of a bulk act.
 	Action string `json:"action"`
 	Target string `json:"target"` // what was changed

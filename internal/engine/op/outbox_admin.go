@@ -87,6 +87,14 @@ type OutboxStopEnd struct {
 	IDs []int64
 }
 
+// OutboxErase erases what messages say that are not claimed, and returns how many.
+type OutboxErase struct {
+	engine.Number `call:"act_erase"`
+	IDs           []int64
+	Reason        string `text:"any"`
+	Note          Note
+}
+
 // OutboxReschedule changes the due time of messages that are not claimed, and returns how
 // many.
 type OutboxReschedule struct {

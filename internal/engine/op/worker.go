@@ -44,8 +44,8 @@ type WorkerHeartbeat struct {
 	Overdue     string
 	Progress    string `text:"any"`
 	ClockAhead  int64  // microseconds by which its clock is ahead of the database's
-	Waiting     int64 // callers that waited for a connection, on average since the heartbeat before
-	Connections int64 // of its pool; 0: any number
+	Waiting     int64  // callers that waited for a connection, on average since the heartbeat before
+	Connections int64  // of its pool; 0: any number
 	Shared      bool
 	Alive       time.Duration // how long it counts as alive
 }

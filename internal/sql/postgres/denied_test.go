@@ -84,7 +84,7 @@ var denied = map[engine.Role][]string{
 		"SELECT pawl.outbox_unpark_runs('t', 10)",
 		"SELECT pawl.outbox_limits_share()",
 		"SELECT pawl.act_cancel('{1}', '', NULL, NULL, NULL, NULL)",
-		"SELECT pawl.act_stop('{1}', '', NULL, NULL, NULL, NULL)",
+		"SELECT pawl.act_stop('{1}', '', NULL, NULL, NULL, NULL)", "SELECT pawl.act_erase('{1}', '', NULL, NULL, NULL, NULL)",
 		"SELECT 1 FROM pawl.outbox_limit FOR KEY SHARE",
 		"DO $$ BEGIN LOCK TABLE pawl.outbox_limit IN ROW SHARE MODE; END $$",
 	},
@@ -207,7 +207,7 @@ func TestActsLeaveATrace(t *testing.T) {
 	_, owner, people := grants(t, engine.RoleOperator)
 	f, another := newScene(t, owner), newScene(t, owner)
 	for i, act := range []string{
-		fmt.Sprintf("act_cancel('{%d}', 'x', NULL, NULL, NULL, NULL)", f.at), fmt.Sprintf("act_stop('{%d}', 'x', NULL, NULL, NULL, NULL)", another.at), fmt.Sprintf("act_redrive('{%d}', NULL, NULL, NULL, NULL)", f.failedAt),
+		fmt.Sprintf("act_cancel('{%d}', 'x', NULL, NULL, NULL, NULL)", f.at), fmt.Sprintf("act_stop('{%d}', 'x', NULL, NULL, NULL, NULL)", another.at), fmt.Sprintf("act_erase('{%d}', 'x', NULL, NULL, NULL, NULL)", f.at), fmt.Sprintf("act_redrive('{%d}', NULL, NULL, NULL, NULL)", f.failedAt),
 		fmt.Sprintf("act_join_cancel('%s', NULL, NULL, NULL, NULL)", f.join), "act_job_remove('j', NULL, NULL, NULL, NULL)", "act_pause('topic', 't', 1, NULL, NULL, NULL, NULL, NULL)",
 		"act_resume('topic', 't', NULL, NULL, NULL, NULL)", "act_limit('topic', 't', 1, NULL, '1 s', 1, NULL, NULL, NULL, NULL, NULL)", "act_unlimit('topic', 't', NULL, NULL, NULL, NULL)",
 	} {

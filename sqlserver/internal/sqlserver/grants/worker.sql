@@ -78,6 +78,7 @@ GRANT EXECUTE ON pawl.outbox_enqueue_keyed TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_enqueue_once TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_enqueue_runs TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_enqueue_unique TO [$(role)];
+GRANT EXECUTE ON pawl.outbox_erase TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_extend TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_extend_runs TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_fail TO [$(role)];

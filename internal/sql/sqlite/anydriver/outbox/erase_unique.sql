@@ -1,0 +1,1 @@
+DELETE FROM pawl.outbox_unique WHERE id = @id
