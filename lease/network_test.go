@@ -58,7 +58,7 @@ func (b *behindProxy) acquire(o lease.Options) *lease.Lease {
 
 // long is a lease that no busy machine loses: it is renewed after a tenth of it, and the
 // rest is left for a renewal that goes wrong.
-var long = lease.Options{Duration: 20 * time.Second, RenewAt: 0.1}
+var long = lease.Options{Duration: 40 * time.Second, RenewAt: 0.1}
 
 // renewed waits until the lease has been renewed once more.
 func renewed(t *testing.T, l *lease.Lease) {
