@@ -181,7 +181,7 @@ func (c *claimer) routine(tx interface {
 	for i, id := range ids {
 		positions[i] = int64(id)
 	}
-	ctx, cancel := context.WithTimeout(c.Context(), time.Minute) // a lock would be waited for without end
+	ctx, cancel := context.WithTimeout(c.Context(), 3*time.Minute) // a lock would be waited for without end
 	defer cancel()
 	_, err := tx.ExecContext(ctx, c.db.Call(name, append([]string{"'" + c.owner.String() + "'", c.db.IDs(positions...)}, more...)...))
 	c.check(err)

@@ -113,7 +113,7 @@ func ExamplePawl_ordering() {
 	// closed of account-17
 }
 
-// Many changes within a short time are indexed once, after a quiet second.
+// Many changes within a short time are indexed once, after a quiet minute.
 func ExamplePawl_uniqueKeys() {
 	ctx := context.Background()
 	db, done := open(ctx)
@@ -124,7 +124,7 @@ func ExamplePawl_uniqueKeys() {
 	for change := range 3 {
 		var again bool
 		id, err := p.Outbox.Enqueue(ctx, outbox.Message{
-			Topic: "reindex", UniqueKey: "reindex 7", Due: time.Now().Add(time.Second),
+			Topic: "reindex", UniqueKey: "reindex 7", Due: time.Now().Add(time.Minute),
 			Unique: &outbox.UniqueOptions{Scope: outbox.WhileNotBegun, Debounce: true, Duplicate: &again},
 		})
 		check(err)

@@ -119,7 +119,9 @@ func TestDeployPayloadType(t *testing.T) {
 			Grams  int `json:"grams"`
 		}
 		type money struct{ Number struct{ Value int } }
-		v1, v2, v3 := build(t, d, pawl.Options{StopWhenEmpty: true}), build(t, d, pawl.Options{StopWhenEmpty: true}), build(t, d, pawl.Options{StopWhenEmpty: true})
+		v1, v2, v3 := build(t, d, pawl.Options{StopWhenEmpty: true}), build(t, d, pawl.Options{StopWhenEmpty: true}), build(t, d, pawl.Options{
+			StopWhenEmpty: true, Retry: &outbox.RetryPolicy{MaxAttempts: 2, Delay: func(int) time.Duration { return time.Hour }},
+		})
 		was, added, other := pawl.NewTopic[parcel]("parcel"), pawl.NewTopic[weighed]("parcel"), pawl.NewTopic[money]("parcel")
 		var got seen
 		was.Handle(v1, func(_ context.Context, d *pawl.Delivery[parcel]) error {

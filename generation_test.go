@@ -102,7 +102,7 @@ func (p *program) some(n int) (ids []outbox.MessageID) {
 func (p *program) wantHandled(what string, ids []outbox.MessageID) {
 	p.t.Helper()
 	var missing []string
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(3 * time.Minute)
 	for {
 		missing = nil
 		p.mu.Lock()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
@@ -28,12 +29,12 @@ import (
 // need not wait took 0.3 s.
 func limited(t *testing.T, path string) *sqlite.DB {
 	t.Helper()
-	return dbtest.SQLiteAt(t, path, sqlite.Options{StatementTimeout: 5 * time.Second})
+	return dbtest.SQLiteAt(t, path, sqlite.Options{StatementTimeout: 15 * time.Second})
 }
 
 func onPawl(t *testing.T, db pawl.DB) *pawl.Pawl {
 	t.Helper()
-	p, err := pawl.New(db, pawl.Options{})
+	p, err := pawl.New(db, pawl.Options{Health: health.Options{Timeout: time.Minute}})
 	if err != nil {
 		t.Fatal(err)
 	}

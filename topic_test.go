@@ -196,7 +196,7 @@ func TestTopicInBatches(t *testing.T) {
 			return results
 		}, outbox.BatchOptions{Max: 4, Wait: time.Second})
 		letters.HandleBatch(p, func(context.Context, []*pawl.Delivery[parcel]) []error { return nil },
-			outbox.BatchOptions{Max: 2, Wait: time.Second}, outbox.HandlerOptions{Retry: &outbox.RetryPolicy{MaxAttempts: 1}})
+			outbox.BatchOptions{Max: 2, Wait: time.Minute}, outbox.HandlerOptions{Retry: &outbox.RetryPolicy{MaxAttempts: 1}})
 		must(t, p.Run(t.Context()))
 		if sum != 6 {
 			t.Errorf("the bodies add up to %d", sum)

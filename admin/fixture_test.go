@@ -106,7 +106,7 @@ func (f *fixture) drain(handle outbox.Handler, queues ...string) *fixture {
 	for _, topic := range []string{"p", "q", "u"} {
 		d.Handle(topic, handle)
 	}
-	ctx, cancel := context.WithTimeout(f.ctx(), time.Minute)
+	ctx, cancel := context.WithTimeout(f.ctx(), 3*time.Minute)
 	defer cancel()
 	f.check(parts.RunOutbox(ctx, f.db.DB, d.Pawl))
 	if ctx.Err() != nil {

@@ -30,7 +30,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, expr string) {
 		start := time.Now()
 		s, err := cron.Parse(expr)
-		if took := time.Since(start); took > time.Second {
+		if took := time.Since(start); took > 10*time.Second {
 			t.Fatalf("took %v", took)
 		}
 		if err != nil {
@@ -84,7 +84,7 @@ func FuzzNext(f *testing.F) {
 		after := time.Unix(sec, int64(nsec%1e9))
 		start := time.Now()
 		next, ok := s.Next(after, loc)
-		if took := time.Since(start); took > time.Second {
+		if took := time.Since(start); took > 10*time.Second {
 			t.Fatalf("took %v", took)
 		}
 		if !ok {

@@ -233,7 +233,7 @@ func TestNoNext(t *testing.T) {
 		}
 		start := time.Now()
 		got, ok := s.Next(c.after, c.zone)
-		if took := time.Since(start); took > time.Second {
+		if took := time.Since(start); took > 10*time.Second {
 			t.Errorf("%q took %v", c.expr, took)
 		}
 		switch {

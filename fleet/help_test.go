@@ -156,7 +156,7 @@ func start(t testing.TB, f *fleet.Fleet) (stop func()) {
 // drain runs a fleet that stops when it is empty.
 func drain(t testing.TB, f *fleet.Fleet) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	must(t, f.Run(ctx))
 	must(t, ctx.Err())

@@ -324,9 +324,12 @@ func controlOf(t testing.TB, db engine.DB) *pawl.Pawl {
 	return p
 }
 
-func member(t testing.TB, p *pawl.Pawl, fleetName, process string) *rosterLog {
+// lasting is a lease of members that no busy machine loses: two that lose theirs at once may get each other's number.
+const lasting = 15 * time.Second
+
+func member(t testing.TB, p *pawl.Pawl, fleetName, process string, duration time.Duration) *rosterLog {
 	t.Helper()
-	return keepReported(t, fleet.MembersOf(p, fleetName, process, 2*time.Second, 10*time.Millisecond))
+	return keepReported(t, fleet.MembersOf(p, fleetName, process, duration, 10*time.Millisecond))
 }
 
 // D-249, D-251: members take the lowest free numbers, see each other and no other fleet; one
@@ -341,16 +344,16 @@ func testMembersOfAControlDatabase(t *testing.T, e dbtest.Engine) {
 		must(t, err)
 		t.Cleanup(func() { _ = l.Close(context.Background()) })
 	}
-	one := member(t, p, "f", "one")
+	one := member(t, p, "f", "one", lasting)
 	one.until(t, "1 of 1=one")
-	two := member(t, p, "f", "two")
+	two := member(t, p, "f", "two", lasting)
 	two.until(t, "2 of 1=one 2=two")
 	one.until(t, "1 of 1=one 2=two")
-	other := member(t, p, "g", "other")
+	other := member(t, p, "g", "other", lasting)
 	other.until(t, "1 of 1=other")
 	one.stop()
 	two.until(t, "2 of 2=two")
-	three := member(t, p, "f", "three")
+	three := member(t, p, "f", "three", lasting)
 	three.until(t, "1 of 1=three 2=two")
 	_, err := p.Leases.ForceRelease(t.Context(), "fleet/f/2")
 	must(t, err)
@@ -366,9 +369,9 @@ func testControlDatabaseIsAwayAndBack(t *testing.T, e dbtest.Engine) {
 	d := e.Open(t)
 	away := &outage{DB: d.DB}
 	p, there := controlOf(t, away), controlOf(t, d.DB)
-	one := member(t, p, "f", "one")
+	one := member(t, p, "f", "one", 6*time.Second)
 	one.until(t, "1 of 1=one")
-	two := member(t, p, "f", "two")
+	two := member(t, p, "f", "two", 6*time.Second)
 	one.until(t, "1 of 1=one 2=two")
 	away.on.Store(true)
 	one.until(t, "1 of failed")
@@ -393,9 +396,9 @@ func testControlDatabaseIsAwayAndBack(t *testing.T, e dbtest.Engine) {
 func TestMemberThatCannotRegister(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OpenSQLite(t)
-	one := member(t, controlOf(t, d.DB), "f", "one")
+	one := member(t, controlOf(t, d.DB), "f", "one", lasting)
 	one.until(t, "1 of 1=one")
-	two := member(t, controlOf(t, &readOnly{d.DB}), "f", "two")
+	two := member(t, controlOf(t, &readOnly{d.DB}), "f", "two", lasting)
 	two.until(t, "two of 1=one two=two failed")
 	one.until(t, "1 of 1=one")
 }

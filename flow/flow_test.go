@@ -108,7 +108,7 @@ func start[I, O any](t *testing.T, r *rig, fl *flow.Flow[I, O], in I, opts ...fl
 
 func result[I, O any](t *testing.T, r *rig, fl *flow.Flow[I, O], id outbox.MessageID) O {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // one that waits for ever is a failure
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute) // one that waits for ever is a failure
 	defer cancel()
 	out, err := fl.Await(ctx, r, id)
 	check(t, err)
@@ -118,7 +118,7 @@ func result[I, O any](t *testing.T, r *rig, fl *flow.Flow[I, O], id outbox.Messa
 // reason is why a flow failed.
 func reason[I, O any](t *testing.T, r *rig, fl *flow.Flow[I, O], id outbox.MessageID) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	_, err := fl.Await(ctx, r, id)
 	var end *outbox.EndError

@@ -99,7 +99,7 @@ func TestPage(t *testing.T) {
 		dbtest.Until(t, "it waits", func() bool {
 			i, err := r.Flows().Get(t.Context(), id)
 			check(t, err)
-			return i.Waits != nil
+			return i.Waits != nil && i.Waits.Name == "never"
 		})
 		m, err := r.Outbox.Get(t.Context(), id)
 		check(t, err)

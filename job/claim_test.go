@@ -144,15 +144,17 @@ func testClaimSettle(t *testing.T, e dbtest.Engine) {
 	f.put(f.hourly())
 	id := f.trigger(name)
 	held := f.take(1)
-	started, abandoned := f.run(id).StartedAt, time.Now()
+	started := f.run(id).StartedAt
 	if n, err := f.WorkQueue().Abandon(t.Context(), held.owner, errors.New("no paper"), held.ids...); n != 1 || err != nil {
 		t.Fatalf("abandoned %d, %v", n, err)
 	}
 	if r := f.run(id); r.Status != job.Pending || r.Attempts != 1 || r.LastError != "no paper" || !r.EndedAt.IsZero() {
 		t.Fatalf("abandoned %+v", r)
 	}
-	if time.Since(abandoned) < 500*time.Millisecond { // the first delay is about a second
-		f.take(0)
+	waits, err := f.box.Get(t.Context(), id)
+	f.check(err)
+	if delay := waits.NextAttemptAt.Sub(started); delay < 500*time.Millisecond { // the first is about a second
+		t.Fatalf("it is due again after %v", delay)
 	}
 	f.db.Pass(1500 * time.Millisecond)
 	held = f.take(1)

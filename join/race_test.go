@@ -177,7 +177,7 @@ func testAttachRaces(t *testing.T, e dbtest.Engine) {
 			}
 			return nil
 		}
-		for end := time.Now().Add(30 * time.Second); time.Now().Before(end); {
+		for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); {
 			owner := outbox.NewOwnerToken()
 			got, err := f.box.WorkQueue("").Claim(f.ctx(), owner, lease, 7)
 			if err != nil {

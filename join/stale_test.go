@@ -66,7 +66,7 @@ func (f *fixture) slowly(at func([]*engine.Call) bool) *slow {
 	case <-s.arrived:
 	case err := <-s.ended:
 		f.t.Fatalf("the slow worker ended before it got there: %v", err)
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		f.t.Fatal("the slow worker does not get there")
 	}
 	return s

@@ -75,7 +75,11 @@ func (f *fixture) dying() *lease.Lease {
 	f.t.Helper()
 	dead := f.another()
 	dead.gate.Fail("lease/renew", errors.New("dead"))
-	return dead.acquire(lease.Options{Duration: short, Owner: "dying"})
+	l, err := dead.Acquire(f.ctx(), name, lease.Options{Duration: short, Owner: "dying"})
+	for errors.Is(err, lease.ErrLost) { // the answer came when it was over
+		l, err = dead.Acquire(f.ctx(), name, lease.Options{Duration: short, Owner: "dying"})
+	}
+	return dead.mine(l, err)
 }
 
 // held insists on a *lease.HeldError.

@@ -75,7 +75,7 @@ func waitTogether() {
 // holdPart holds a lease, and makes a guarded write for every line it is told.
 func holdPart(db engine.DB, pool pooled) error {
 	ctx := context.Background()
-	l, err := parts.NewLeases(db, "stopped", nil).Acquire(ctx, "n", lease.Options{Duration: 3 * time.Second})
+	l, err := parts.NewLeases(db, "stopped", nil).Acquire(ctx, "n", lease.Options{Duration: 8 * time.Second}) // a busy machine may stop it, too
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ type got struct {
 	err error
 }
 
-// queue puts a waiter behind those in line.
+// queue puts a waiter behind those in line; on a slow machine it may have got the lease by then.
 func (f *fixture) queue(ctx context.Context, behind int) <-chan got {
 	f.t.Helper()
 	c := make(chan got, 1)
@@ -26,7 +26,7 @@ func (f *fixture) queue(ctx context.Context, behind int) <-chan got {
 		l, err := f.AcquireWait(ctx, name, lease.Options{Duration: time.Hour})
 		c <- got{l, err}
 	}()
-	f.waiting(behind + 1)
+	dbtest.Until(f.t, "the line is as long as it should be", func() bool { return len(c) > 0 || f.info().Waiting == behind+1 })
 	return c
 }
 
@@ -34,7 +34,7 @@ func (f *fixture) queue(ctx context.Context, behind int) <-chan got {
 // fall asleep.
 func (f *fixture) queueAsleep(behind int) <-chan got {
 	f.t.Helper()
-	ctx, cancel := context.WithTimeout(f.ctx(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(f.ctx(), 2*time.Minute)
 	f.t.Cleanup(cancel)
 	f.gate.OnlyWoken = true
 	before := f.gate.Asleep.Load()

@@ -61,7 +61,7 @@ func check(t testing.TB, err error) {
 // drain works until nothing is due.
 func (f *fixture) drain() {
 	f.t.Helper()
-	ctx, cancel := context.WithTimeout(f.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(f.t.Context(), 3*time.Minute)
 	defer cancel()
 	check(f.t, f.Run(ctx))
 	check(f.t, ctx.Err())

@@ -45,7 +45,7 @@ func TestAwait(t *testing.T) {
 			c := make(chan outcome, 1)
 			awaited[body], ids[body] = c, id
 			go func() {
-				ctx, cancel := context.WithTimeout(f.ctx(), time.Minute) // far below the hour
+				ctx, cancel := context.WithTimeout(f.ctx(), 3*time.Minute) // far below the hour
 				defer cancel()
 				data, err := f.Await(ctx, id)
 				c <- outcome{string(data), err}

@@ -49,7 +49,7 @@ func TestHandleBatch(t *testing.T) { dbtest.Each(t, testHandleBatch) }
 
 func testHandleBatch(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, worker.Options{StopWhenEmpty: true, Concurrency: 2})
-	ids := f.enqueueN(25)
+	ids := f.enqueueN(30)
 	var b batches
 	f.HandleBatch("t", func(_ context.Context, messages []*outbox.Message) []error {
 		defer b.note(messages)()
@@ -61,11 +61,11 @@ func testHandleBatch(t *testing.T, e dbtest.Engine) {
 		}
 		messages[0] = nil // it is the handler's
 		return results
-	}, outbox.BatchOptions{Max: 10, Wait: time.Second})
+	}, outbox.BatchOptions{Max: 10, Wait: time.Minute})
 	if err := f.Run(f.ctx()); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.sizes(); fmt.Sprint(got) != "[10 10 5]" {
+	if got := b.sizes(); fmt.Sprint(got) != "[10 10 10]" {
 		t.Errorf("batches of %v", got)
 	}
 	for _, c := range b.calls {
@@ -103,7 +103,7 @@ func testHandleBatchFails(t *testing.T, e dbtest.Engine) {
 		t.Run(want, func(t *testing.T) {
 			f := open(t, e, worker.Options{StopWhenEmpty: true, Retry: &worker.RetryPolicy{MaxAttempts: 1}})
 			ids := f.enqueueN(3)
-			f.HandleBatch("t", handler, outbox.BatchOptions{Max: 3, Wait: time.Second}, outbox.HandlerOptions{Timeout: 200 * time.Millisecond})
+			f.HandleBatch("t", handler, outbox.BatchOptions{Max: 3, Wait: time.Minute}, outbox.HandlerOptions{Timeout: 200 * time.Millisecond})
 			if err := f.Run(f.ctx()); err != nil {
 				t.Fatal(err)
 			}

@@ -2,6 +2,7 @@ package outbox_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/throttle"
@@ -22,7 +23,7 @@ func TestLimitsWithRoomMoveNothing(t *testing.T) {
 		}
 		f := open(t, e)
 		f.limit(throttle.Topic, "a", throttle.Bounds{Concurrency: 4})
-		f.limit(throttle.Each, "c*", throttle.Bounds{Rate: 1, Burst: 2})
+		f.limit(throttle.Each, "c*", throttle.Bounds{Rate: 1, Period: time.Hour, Burst: 2})
 		f.mix("a1", "b1", "c1", "a2", "b2", "c2", "a3", "c3", "b3", "a4", "a5")
 		end := f.from("default", 4, "a1", "b1", "c1", "a2")
 		if n := f.moved(); n > 0 {

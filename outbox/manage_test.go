@@ -82,7 +82,7 @@ func testRedriveWakes(t *testing.T, e dbtest.Engine) {
 	f.touched(1)(changed(admin.Redrive)(f.ctx(), outbox.FailedFilter{}))
 	select {
 	case <-calls:
-	case <-time.After(20 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("the redriven message was not picked up")
 	}
 }

@@ -379,6 +379,8 @@ func TestOrderIsNotHandedOver(t *testing.T) {
 			last = max(last, f.enqueue(withKey("a3")))
 		}
 		f.untilStatus(last, outbox.Done)
+		mu.Lock()
+		defer mu.Unlock()
 		if n := db.written.Load() - written; n > 0 || most > 1 {
 			t.Errorf("%d were handed over, %d ran at once", n, most)
 		}

@@ -104,7 +104,7 @@ func eachVictims(t *testing.T, test func(t *testing.T, v *victims)) {
 // its claims brought.
 func (v *victims) work(t *testing.T) (killed bool, claims string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, os.Args[0])
 	cmd.Env = append(os.Environ(), v.env...)

@@ -50,7 +50,7 @@ func TestEnqueueOnTheOnlyConnection(t *testing.T) {
 	config := pool(db).Pool().Config()
 	config.MaxConns = 1
 	narrow, err := postgres.Open(strings.Replace(config.ConnString(), "pool_max_conns=8", "pool_max_conns=1", 1),
-		postgres.Options{Schema: strings.TrimSuffix(db.Table(""), "."), StatementTimeout: 5 * time.Second})
+		postgres.Options{Schema: strings.TrimSuffix(db.Table(""), "."), StatementTimeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

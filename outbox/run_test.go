@@ -359,7 +359,7 @@ func deliver(t *testing.T, f *fixture, enqueue func() error) {
 		}
 		select {
 		case <-got:
-		case <-time.After(20 * time.Second):
+		case <-time.After(2 * time.Minute):
 			t.Fatal("the worker was not woken")
 		}
 	}

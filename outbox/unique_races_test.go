@@ -205,7 +205,7 @@ func TestUniqueWaitsAlone(t *testing.T) {
 			})
 		}
 		time.Sleep(50 * time.Millisecond)
-		ctx, cancel := context.WithTimeout(f.ctx(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(f.ctx(), time.Minute) // the transaction stays open for as long
 		defer cancel()
 		if _, err := f.Enqueue(ctx, outbox.Message{Topic: "t"}); err != nil {
 			t.Error(err)

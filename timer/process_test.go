@@ -123,7 +123,7 @@ func places(t *testing.T) map[string]place {
 
 // killed runs another process until it has killed itself at a moment.
 func (p place) killed(t *testing.T, moment string) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, os.Args[0])
 	cmd.Env = append(append(os.Environ(), p.env...), momentVariable+"="+moment)

@@ -113,6 +113,9 @@ func serve(t *testing.T, source ui.Source, o ui.Options) *httptest.Server {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	if o.Timeout == 0 {
+		o.Timeout = time.Minute // the machine may be slow
+	}
 	mux := http.NewServeMux()
 	mux.Handle(below+"/", http.StripPrefix(below, ui.Handler(source, o)))
 	s := httptest.NewServer(mux)

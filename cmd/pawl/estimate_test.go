@@ -63,7 +63,7 @@ func TestCountOfWhatWaits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			w, err := countWaiting(ctx, s, []string{"default"})
 			if err := s.close(err); err != nil || w != (backlog{n: 30}) {

@@ -101,7 +101,7 @@ func (s *stage) play(one guide.Scene) {
 // changed nothing, because a worker held the message just then.
 var looks = regexp.MustCompile(`^(curl|grep|pawl (health|ls|show|explain|workers|doctor|audit|pauses|timers ls|fleet status))\b`)
 
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 // try runs a command and compares.
 func (s *stage) try(step guide.Step) bool {

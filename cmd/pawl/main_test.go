@@ -196,7 +196,7 @@ func onPostgres(t *testing.T) *database {
 	url := testpg.URL(t)
 	schema := "cli_" + strings.ToLower(rand.Text())
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		conn, err := pgx.Connect(ctx, url)
 		if err != nil {
@@ -214,7 +214,7 @@ func onPostgres(t *testing.T) *database {
 // eventually waits for something that other processes do.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	for !ok() {
 		if engine.Sleep(ctx, 5*time.Millisecond) != nil {

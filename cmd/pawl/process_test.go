@@ -15,7 +15,7 @@ import (
 
 // D-12: what a killed worker held comes back by itself, and costs no attempt.
 func TestKilledWorkerIsRedelivered(t *testing.T) {
-	const lease, poll, slack = 4 * time.Second, time.Second, 10 * time.Second
+	const lease, poll, slack = 4 * time.Second, time.Second, 20 * time.Second
 	onEngines(t, func(t *testing.T, d *database) {
 		t.Parallel()
 		mark := filepath.Join(t.TempDir(), "began")

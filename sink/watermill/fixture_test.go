@@ -16,7 +16,7 @@ import (
 )
 
 // patience is how long tests wait for what has to happen.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // quick are options of workers that retry soon and leave soon.
 func quick() pawl.Options {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -101,7 +102,7 @@ func begin(t *testing.T, db dbtest.Database, o Options, stopWhenEmpty bool) *pro
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	p, err := pawl.New(db.DB, pawl.Options{StopWhenEmpty: stopWhenEmpty, Logger: o.Logger})
+	p, err := pawl.New(db.DB, pawl.Options{StopWhenEmpty: stopWhenEmpty, Logger: o.Logger, Health: health.Options{Timeout: time.Minute}})
 	must(t, err)
 	if o.Transport == nil && o.Allow == nil {
 		o.AllowPrivate = true

@@ -309,7 +309,7 @@ func olga(*http.Request) (ui.Access, error) {
 // serve serves the dashboard for the length of a test. Pages are kept up to date quickly.
 func (w *world) serve(o ui.Options) *httptest.Server {
 	w.t.Helper()
-	o.Logger = slog.New(slog.DiscardHandler)
+	o.Logger, o.Timeout = slog.New(slog.DiscardHandler), time.Minute // the machine may be slow
 	if o.Refresh == 0 {
 		o.Refresh = 200 * time.Millisecond
 	}

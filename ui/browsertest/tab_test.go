@@ -126,7 +126,7 @@ complaints:
 }
 
 // patience bounds a step in the browser.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // do runs steps in the tab.
 func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {

@@ -290,7 +290,7 @@ func union(a, b enginetest.Span, both bool) int64 {
 func TestClaimSkipsWhatAnotherClaimHolds(t *testing.T) {
 	p := place()(t)
 	enginetest.Migrated(t, p)
-	db := p.Open(t, enginetest.Options{StatementTimeout: 5 * time.Second})
+	db := p.Open(t, enginetest.Options{StatementTimeout: time.Minute})
 	var ids []int64
 	for range 6 {
 		ids = append(ids, enginetest.Put(t, db, 2)...)

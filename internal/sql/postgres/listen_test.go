@@ -48,7 +48,7 @@ func eavesdrop(t testing.TB, p *enginetest.Place) *eavesdropper {
 // heard returns the queues notified until now, without self-tests.
 func (e *eavesdropper) heard() (queues []string) {
 	e.t.Helper()
-	ctx, cancel := context.WithTimeout(e.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(e.t.Context(), 2*time.Minute)
 	defer cancel()
 	admin(e.t, "NOTIFY "+e.name+", 'end of test'")
 	for {

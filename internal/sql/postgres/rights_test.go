@@ -106,7 +106,7 @@ func TestMigrationDoesNotQueueBehindALongReader(t *testing.T) {
 			enginetest.Must(t, err)
 			enginetest.WantClass(t, within(t, func() error { return db.Migrate(context.Background()) }), engine.ErrBusy)
 			enginetest.Must(t, reader.Rollback())
-			enginetest.Must(t, db.Migrate(t.Context()))
+			enginetest.Until(t, "it can have the table", func() bool { return db.Migrate(t.Context()) == nil }) // the server may be cleaning it up
 		})
 	}
 }

@@ -160,7 +160,12 @@ func OpenPostgres(t testing.TB) Database {
 	}
 	t.Cleanup(func() { _ = db.Close() })
 	if !used {
-		Migrate(t, db)
+		patient, err := postgres.New(s.conns, postgres.Options{Schema: s.name, StatementTimeout: 5 * time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		Migrate(t, patient) // on a busy machine for longer than statements may take
+		_ = patient.Close() // the pool is not its own
 		if s.made, err = look(t.Context(), pool, s.name); err != nil {
 			t.Fatal(err)
 		}

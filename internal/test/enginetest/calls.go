@@ -325,10 +325,10 @@ func WantClass(t testing.TB, err, class error) {
 	}
 }
 
-// Until polls for a condition; it fails the test if that never comes.
+// Until polls for a condition; it fails the test if that never comes. It gives up late: see dbtest.Until.
 func Until(t testing.TB, what string, cond func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for !cond() {
 		if time.Now().After(deadline) {
 			t.Fatalf("waited without result: %s", what)

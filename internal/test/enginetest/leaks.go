@@ -18,9 +18,9 @@ func Running() Goroutines {
 	return all
 }
 
-// Left returns the stacks of the goroutines that were started since and do not end within ten seconds.
+// Left returns the stacks of the goroutines that were started since and do not end within a minute.
 func (g Goroutines) Left() string {
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		var left []string
 		for _, stack := range stacks() {
 			if !g[number(stack)] {

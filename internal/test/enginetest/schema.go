@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
 )
@@ -28,11 +29,14 @@ func migrateAgain(t *testing.T, p *Place) {
 	}
 }
 
+// turns is how long migrations may wait for each other on a busy machine.
+const turns = 5 * time.Minute
+
 // D-100: of eight handles that migrate at once none fails, and one applies.
 func migrateTogether(t *testing.T, p *Place) {
 	dbs := make([]engine.DB, 8)
 	for i := range dbs {
-		dbs[i] = p.Open(t, Options{})
+		dbs[i] = p.Open(t, Options{StatementTimeout: turns})
 	}
 	all(t, len(dbs), func(i int) error { return dbs[i].Migrate(context.Background()) })
 	for _, db := range dbs {
@@ -46,7 +50,7 @@ func migratePrefixesTogether(t *testing.T, p *Place) {
 	prefixes := []string{"a_", "b_", "c_", "d_", "e_", "f_"}
 	dbs := make([]engine.DB, len(prefixes))
 	for i, prefix := range prefixes {
-		dbs[i] = p.Open(t, Options{Prefix: prefix})
+		dbs[i] = p.Open(t, Options{Prefix: prefix, StatementTimeout: turns})
 	}
 	all(t, len(dbs), func(i int) error { return dbs[i].Migrate(context.Background()) })
 	for _, db := range dbs {

@@ -9,7 +9,7 @@ import (
 )
 
 // never is how long a waiter sleeps that a test expects to be woken.
-const never = 20 * time.Second
+const never = 2 * time.Minute
 
 // Asleep subscribes a waiter, as often as necessary, and lets it sleep.
 // What Sleep answers arrives in the channel.

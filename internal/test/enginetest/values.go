@@ -145,7 +145,7 @@ func idsRolledBack(t *testing.T, p *Place) {
 // lock, or the pool's last connection.
 func idsWhileWaiting(t *testing.T, p *Place) {
 	db := Migrated(t, p)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	tx, err := p.Pool(db).BeginTx(ctx, nil)
 	Must(t, err)

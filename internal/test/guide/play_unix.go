@@ -20,7 +20,7 @@ import (
 var reads = regexp.MustCompile(`^(curl|grep|cat|wc|pawl (ls|show|explain|jobs ls|timers ls|joins ls|fleet status))\b`)
 
 // patience is how long such a command may need to print what the guide says.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // Play runs the commands of a guide in a directory, all in one shell, as its reader would type them,
 // and fails the test where one prints something else, or fails. replace says what stands for what the guide

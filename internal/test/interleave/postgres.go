@@ -52,7 +52,7 @@ const (
 )
 
 // patience is how long may pass until something is wrong with the test itself.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // NewPostgres prepares a schema, which has to be the caller's own: its routines get pauses, and
 // the faults. db is open on it, at url. Close ends what it began.

@@ -312,7 +312,7 @@ func openDir(t *testing.T) string {
 // eventually looks again and again, for as long as a busy machine may need.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	for !ok() {
 		if pause(ctx) != nil {

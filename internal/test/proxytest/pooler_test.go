@@ -13,7 +13,7 @@ import (
 // A client that goes in the middle of a transaction leaves no lock behind.
 func TestPoolerEndsAbandonedTransactions(t *testing.T) {
 	server := testpg.URL(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	config, err := pgx.ParseConfig(NewPooler(t, server).URL(server))
 	if err != nil {

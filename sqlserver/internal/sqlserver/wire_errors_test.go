@@ -227,14 +227,15 @@ func TestCancelledWithinItsGrace(t *testing.T) {
 // D-4, D-6: a call that does not finish in time is cancelled at the server and then
 // unknown; afterwards all is well again.
 func TestDeadlineCancelsAtTheServer(t *testing.T) {
-	w := onWire(t, func(*tdstest.Request) tdstest.Answer { return tdstest.Answer{Until: make(chan struct{})} },
-		func(o *wireOptions) { o.StatementTimeout = 300 * time.Millisecond })
+	w := onWire(t, always(changes(1)), func(o *wireOptions) { o.StatementTimeout = time.Second })
+	enginetest.Until(t, "it is connected", func() bool { return w.do(extend()) == nil })
+	w.now(func(*tdstest.Request) tdstest.Answer { return tdstest.Answer{Until: make(chan struct{})} })
 	enginetest.WantClass(t, w.do(extend()), engine.ErrCommitUnknown)
 	if n := w.server.Cancellations(); n != 1 {
 		t.Errorf("%d cancellations", n)
 	}
 	w.now(always(changes(1)))
-	enginetest.Must(t, w.do(extend()))
+	enginetest.Until(t, "all is well again", func() bool { return w.do(extend()) == nil })
 }
 
 // D-4: a read that is cancelled ends at once, at the server too, and is no lost commit.

@@ -203,7 +203,7 @@ func (h *history) check(t *testing.T) {
 	if h.poor() {
 		t.Error("too little happened to mean anything")
 	}
-	if result := porcupine.CheckOperationsTimeout(leasetest.Model(leasetest.World{Free: true}), h.ops, time.Minute); result != porcupine.Ok {
+	if result := porcupine.CheckOperationsTimeout(leasetest.Model(leasetest.World{Free: true}), h.ops, 5*time.Minute); result != porcupine.Ok {
 		t.Fatalf("the history is %s", result)
 	}
 }

@@ -26,7 +26,7 @@ import (
 const (
 	root     = "../../.."
 	public   = root + "/site/public"
-	patience = 30 * time.Second
+	patience = 2 * time.Minute
 )
 
 // browser is that of all tests.

@@ -99,7 +99,7 @@ func TestKeeper(t *testing.T) {
 
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); {
+	for end := time.Now().Add(2 * time.Minute); !ok(); {
 		if time.Now().After(end) || engine.Sleep(t.Context(), 5*time.Millisecond) != nil {
 			t.Fatalf("waited without result: %s", what)
 		}

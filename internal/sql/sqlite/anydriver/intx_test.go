@@ -20,7 +20,8 @@ func TestALockIsAwaitedOnce(t *testing.T) {
 	if err := engine.Retry(t.Context(), func() error { tries++; return busy }); !errors.Is(err, engine.ErrBusy) || tries != 1 {
 		t.Errorf("tried %d times: %v", tries, err)
 	}
-	db, _ := migrated(t, sqlite.Options{StatementTimeout: 50 * time.Millisecond})
+	_, path := migrated(t) // which may take longer than that
+	db := open(t, path, sqlite.Options{StatementTimeout: 50 * time.Millisecond})
 	tx, err := db.SQL().BeginTx(t.Context(), nil)
 	enginetest.Must(t, err)
 	defer tx.Rollback()

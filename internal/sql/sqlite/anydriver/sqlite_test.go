@@ -133,7 +133,7 @@ func TestCommitsWaitForTheDisk(t *testing.T) {
 // a transaction of this one.
 func TestWriteLockTaken(t *testing.T) {
 	patient, path := migrated(t)
-	db := open(t, path, sqlite.Options{StatementTimeout: 50 * time.Millisecond})
+	db := open(t, path, sqlite.Options{StatementTimeout: 500 * time.Millisecond})
 	available := func() bool { return db.Migrate(t.Context()) == nil } // sooner or later: the machine may be slow
 	enginetest.Until(t, "the handle is connected", available)
 	for name, pool := range map[string]*sql.DB{"another handle": patient.SQL(), "the same": db.SQL()} {
@@ -236,7 +236,8 @@ func TestGivingUpOnTheWriteLock(t *testing.T) {
 // writing after reading never fails.
 func TestTransactionsOfTheProgramAreImmediate(t *testing.T) {
 	db, path := migrated(t)
-	other := open(t, path, sqlite.Options{StatementTimeout: 20 * time.Millisecond})
+	other := open(t, path, sqlite.Options{StatementTimeout: 500 * time.Millisecond})
+	enginetest.Until(t, "the handle is connected", func() bool { return other.Migrate(t.Context()) == nil })
 	_, err := db.SQL().Exec("CREATE TABLE counter (n INTEGER)")
 	enginetest.Must(t, err)
 	_, err = db.SQL().Exec("INSERT INTO counter VALUES (0)")
