@@ -29,7 +29,7 @@ HUGO := CGO_ENABLED=0 go run github.com/gohugoio/hugo@v0.165.0
 P        := github.com/bravellian/pawl
 PACKAGES := ./internal/sql/postgres $(P)/cmd/pawl ./outbox ./admin $(P)/ui ./fleet ./join work
 # What is a leg of its own: a browser, brokers, the site, examples, which are whole programs, and torture.
-APART := $(P)/ui/browsertest $(P)/ui/browsertest/site $(P)/sink/watermill/brokertest $(P)/examples/.* $(P)/torture
+APART := $(P)/ui/browsertest $(P)/ui/browsertest/site $(P)/sink/watermill/brokertest $(P)/examples/.* $(P)/torture $(P)/internal/test/sdktest
 # Tested without the race detector: the command line, whose goroutines are those of the packages below it
 # and whose parser makes the grammar anew for every command (with it 150 s in place of 67), hashes of
 # passwords, tools, and SQL that is called from one place.
@@ -91,7 +91,7 @@ test-behaviour:
 .PHONY: check
 check: cc static test-narrow ## all else: the race detector, faults, browser, brokers, drivers, a second PostgreSQL, the site
 	@$(TESTSERVER) $(MAKE) --no-print-directory check-race check-plain
-	@$(TESTSERVER) $(MAKE) --no-print-directory -j2 test-newest test-drivers test-chart test-browser test-brokers test-examples
+	@$(TESTSERVER) $(MAKE) --no-print-directory -j2 test-newest test-drivers test-chart test-browser test-brokers test-sdk test-examples
 	@$(MAKE) --no-print-directory -j2 test-site test-torture
 	@test -n "$$PAWL_TEST_SQLSERVER" || echo "SQL Server: not run; make test-sqlserver does (docs/sqlserver.md)"
 
@@ -173,6 +173,12 @@ test-site: site ## the site: its links, and its pages and search in a browser
 .PHONY: test-brokers
 test-brokers: ## forwarding to brokers that are killed meanwhile
 	go test $(VETTED) -timeout 10m ./sink/watermill/brokertest
+
+# Python, Node.js and what they need are installed if they are missing. Without the race detector: what
+# runs are processes.
+.PHONY: test-sdk
+test-sdk: ## workers in Python and TypeScript beside workers in Go, which are killed meanwhile
+	go test $(VETTED) -count 1 -timeout 15m ./internal/test/sdktest
 
 # Without the race detector: the programs that run are built by the READMEs' own commands.
 .PHONY: test-examples

@@ -2,6 +2,7 @@ package inbox
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -39,9 +40,11 @@ const (
 	headerHash    = "pawl-inbox-hash"
 )
 
-// messageID is the id of an enqueued message: the same for every delivery.
+// messageID is the id of an enqueued message: the same for every delivery, and in SQL's
+// inbox_message_id, which has SHA-256 but not SHA-1. Its version is that of ids made from names: in
+// version 8 pawl looks for a position.
 func messageID(k *Key) outbox.MessageID {
-	return outbox.MessageID(uuid.NewSHA1(uuid.Nil, fmt.Appendf(nil, "pawl/inbox/%d/%s%s", len(k.Source), k.Source, k.MessageID)))
+	return outbox.MessageID(uuid.NewHash(sha256.New(), uuid.Nil, fmt.Appendf(nil, "pawl/inbox/%d/%s%s", len(k.Source), k.Source, k.MessageID), 5))
 }
 
 // Enqueue stores a message for the workers, once: added is false if it is known

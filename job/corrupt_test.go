@@ -25,7 +25,6 @@ func corruptions(e dbtest.Engine) map[string]string {
 		"never fires":      "schedule = '0 0 30 2 *'",
 		"unknown zone":     "zone = 'Mars/Olympus'",
 		"local zone":       "zone = 'Local'",
-		"no next time":     "next_time = NULL",
 		"empty topic":      "topic = ''",
 		"unknown lane":     "lane = 12345",
 		"negative shift":   "shift = -9223372036854775808",
@@ -102,6 +101,32 @@ func (f *fixture) broken(name string) {
 	}
 	if wait := f.dueAt(name).Sub(f.now()); wait > time.Minute || wait <= 0 {
 		f.t.Errorf("%s: looked at again in %v", name, wait)
+	}
+}
+
+// D-800: a job that was stored without times, as by SQL's job_put, gets its next one, and no run
+// for those before; the next one counts from the database's clock.
+func TestPlan(t *testing.T) { dbtest.Each(t, testPlan) }
+
+func testPlan(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	jb := f.hourly()
+	jb.Spread = time.Minute
+	f.put(jb)
+	want, due := f.get(name), f.dueAt(name)
+	f.set(name, "next_time = NULL, last_error = 'x', due_at = "+f.ago(time.Hour))
+	f.another().fire()
+	f.fire()
+	got := f.get(name)
+	if !got.NextRunAt.Equal(want.NextRunAt) || !f.dueAt(name).Equal(due) || got.LastError != "" || len(f.runs(name)) != 0 {
+		t.Errorf("got %+v, due %v, runs %v; want %+v, due %v", got, f.dueAt(name), f.runs(name), want, due)
+	}
+	for what, change := range map[string]string{"schedule": "schedule = 'x'", "never": "schedule = '0 0 30 2 *'", "zone": "zone = 'Mars/Olympus'"} {
+		jb.Name = what
+		f.put(jb)
+		f.set(what, change+", next_time = NULL, due_at = "+f.ago(time.Hour))
+		f.fire()
+		f.broken(what)
 	}
 }
 

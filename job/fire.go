@@ -41,6 +41,11 @@ func (a source) Dispatch(ctx context.Context) (int64, error) {
 	}
 	var moves []*move
 	for _, d := range due {
+		if planned, err := a.j.plan(ctx, d); err != nil {
+			return 0, err
+		} else if planned {
+			continue
+		}
 		m, err := d.move()
 		if err != nil {
 			if err := a.j.deferBroken(ctx, d, err); err != nil {
@@ -104,7 +109,7 @@ func (d *dueJob) move() (*move, error) {
 func (d *dueJob) check() error {
 	switch {
 	case d.NextTime == nil:
-		return errors.New("it is due, but has no next time")
+		return errNever // or a time that Go cannot represent
 	case d.Topic == "":
 		return errors.New("it has no topic")
 	case !d.LaneKnown:
@@ -120,6 +125,25 @@ func (d *dueJob) check() error {
 func (j *Jobs) deferBroken(ctx context.Context, d *dueJob, why error) error {
 	j.log.ErrorContext(ctx, "job cannot be followed, will retry", "job", d.Name, "error", why, "delay", brokenDelay)
 	return j.db.Do(ctx, engine.Ask(op.JobDefer{ID: d.ID, Version: d.Version, Delay: brokenDelay, Error: worker.ErrorText(why.Error())}))
+}
+
+// plan computes the first time of a job that has none: SQL's job_put stores no times. It reports
+// false for a job that has a time, or is broken.
+func (j *Jobs) plan(ctx context.Context, d *dueJob) (bool, error) {
+	if d.fault != nil || d.NextTime != nil {
+		return false, nil
+	}
+	s, zone, err := plan(d.Schedule, d.Zone)
+	if err != nil {
+		return false, nil //nolint:nilerr // move returns it
+	}
+	next, ok := s.Next(d.Now, zone)
+	if !ok {
+		return false, nil
+	}
+	due := next.Add(time.Duration(d.Shift) * time.Microsecond)
+	n, err := engine.Exec(ctx, j.db, nil, op.JobPlan{ID: d.ID, Version: d.Version, NextTime: next, DueAt: due})
+	return n > 0, err
 }
 
 // fire dispatches jobs in one transaction or, if that fails for another reason than an

@@ -16,7 +16,7 @@
 // Lines after a minus are the text to find, exactly once in the file; lines after a
 // plus take its place. A test in a module that is not in go.work begins with
 // -C and its folder. Mutants are built with an overlay, so nothing on disk changes
-// and several can run at once; one of a page, of the site or of deploy, which tests read when they
+// and several can run at once; one of a page, of the site, of deploy or of sdk, which tests read when they
 // run, is made in a copy of everything. A mutant that its test does not notice survives, and
 // a survivor fails the run. So does a mutant that does not compile, and one whose
 // test fails, or does not exist, without it.

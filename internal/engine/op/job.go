@@ -170,6 +170,16 @@ type JobList struct {
 // JobNextDue reads when a job is due.
 type JobNextDue struct{ engine.Rows[Wait] }
 
+// JobPlan sets the first times of a job that is due to be planned, unless its version changed or
+// another process did. It changes one row, or none.
+type JobPlan struct {
+	engine.Changes
+	ID       [16]byte
+	Version  int64
+	NextTime time.Time
+	DueAt    time.Time
+}
+
 // JobPurge deletes runs that ended longer ago than Age, except each job's last.
 type JobPurge struct {
 	engine.Changes

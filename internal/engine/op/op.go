@@ -33,7 +33,7 @@ func All() []engine.Operation {
 		HealthActivity{}, HealthTables{}, HealthWaiting{},
 		InboxDone{}, InboxExtend{}, InboxFail{}, InboxGet{}, InboxList{}, InboxListDead{}, InboxListProcessing{}, InboxListSource{}, InboxMark{}, InboxPurge{},
 		InboxRelease{}, InboxRevive{}, InboxSee{}, InboxStuck{}, InboxTake{}, InboxTakeDone{},
-		JobClaim{}, JobDefer{}, JobDelete{}, JobDisable{}, JobDue{}, JobEnable{}, JobFire{}, JobGet{}, JobList{}, JobNextDue{}, JobPurge{}, JobPut{}, JobRun{},
+		JobClaim{}, JobDefer{}, JobDelete{}, JobDisable{}, JobDue{}, JobEnable{}, JobFire{}, JobGet{}, JobList{}, JobNextDue{}, JobPlan{}, JobPurge{}, JobPut{}, JobRun{},
 		JobRuns{}, JobSettle{}, JobStart{}, JobTrigger{},
 		JoinAttach{}, JoinAttachNew{}, JoinCancel{}, JoinEnd{}, JoinForgive{}, JoinGet{}, JoinKnown{}, JoinList{}, JoinListGroup{}, JoinListStatus{},
 		JoinHold{}, JoinMark{}, JoinMembers{}, JoinOf{}, JoinPark{}, JoinPurge{}, JoinRedrive{}, JoinReport{}, JoinResults{}, JoinStart{}, JoinUncompleted{},

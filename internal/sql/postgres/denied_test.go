@@ -60,7 +60,7 @@ var denied = map[engine.Role][]string{
 		"UPDATE pawl.outbox_ready SET at = now()",
 		"SELECT pawl.outbox_cancel('{1}', '')",
 		"SELECT pawl.outbox_reschedule('{1}', now())",
-		"SELECT pawl.outbox_redrive('{1}')",
+		"SELECT pawl.outbox_redrive_rows('{1}')",
 		"SELECT pawl.outbox_discard('{1}')",
 		"SELECT pawl.outbox_undiscard('{1}')",
 		"UPDATE pawl.outbox_exception SET status = 4",

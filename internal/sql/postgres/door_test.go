@@ -121,6 +121,21 @@ func headers() param {
 	}}
 }
 
+// jobHeaders and inboxHeaders are headers of messages that do not expire.
+func jobHeaders() param {
+	p := headers()
+	p.refused[expiring] = "headers: pawl-expires: runs of a job do not expire"
+	return p
+}
+
+func inboxHeaders() param {
+	p := headers()
+	p.refused[expiring] = "headers: pawl-expires: messages of an inbox do not expire"
+	return p
+}
+
+const expiring = `'{"pawl-expires":"2099-01-01T00:00:00Z"}'`
+
 func payload() param {
 	return param{"payload", "'x'::text", []string{"''::text", "'{\"a\":1}'::jsonb", "'null'::jsonb", "repeat('x', 1048576)"}, map[string]string{
 		"NULL::text": "payload: null", "NULL::jsonb": "payload: null", megabyte: "payload: more than 1048576 bytes"}}
@@ -153,6 +168,12 @@ func duration() param {
 
 const lacking = "rate: 0, with a period or a burst"
 
+const fields = "schedule: neither five or six fields nor a descriptor"
+
+const misfires = "misfire policy: neither once, none nor all"
+
+const overlaps = "overlap policy: neither allow nor skip"
+
 const shortPeriod = "period: not within a microsecond and 9e9 seconds"
 
 // door is the table of all public routines, with every parameter.
@@ -167,7 +188,7 @@ func door(f *doorFixture) []doorRoutine {
 			{"period_seconds", "", []string{"NULL", "0.000001", "9e9"}, map[string]string{"0": shortPeriod, "-1": shortPeriod, "1e10": shortPeriod, "'NaN'": shortPeriod, "'infinity'": shortPeriod}},
 			{"replace", "", []string{"true", "false"}, map[string]string{"NULL": "replace: null"}}, {"debounce", "", []string{"true", "false"}, map[string]string{"NULL": "debounce: null"}},
 			withNull(moment("due_time_utc", "due time", ""), ""), queue(), priority(), optional("correlation_id", "correlation id"), headers()}},
-		{"outbox_claim", []param{owner(), leaseSeconds(), batchSize(), queue()}},
+		{"outbox_claim", []param{owner(), leaseSeconds(), batchSize(), queue(), {"suspects", "", []string{"true", "false"}, map[string]string{"NULL": "suspects: null"}}}},
 		{"outbox_set_result", []param{owner(), {"id", "7", []string{"NULL", "-1", "9223372036854775807"}, nil},
 			{"result", "'x'", []string{"''", "repeat('ü', 32768)"}, map[string]string{"NULL": "result: null", "repeat('ü', 32769)": "result: more than 65536 bytes"}}}},
 		{"outbox_ack", []param{owner(), positions(), processedBy()}},
@@ -176,6 +197,9 @@ func door(f *doorFixture) []doorRoutine {
 		{"outbox_release", []param{owner(), positions(), delay()}},
 		{"outbox_extend", []param{owner(), positions(), leaseSeconds()}},
 		{"outbox_reap_expired", nil},
+		{"outbox_redrive", []param{positions(), reason()}},
+		{"outbox_listen", []param{queue()}},
+		{"outbox_unlisten", []param{queue()}},
 		{"outbox_join_start", []param{
 			{"expected_steps", "2", []string{"1", "2147483647"}, map[string]string{"NULL": "expected steps: null", "0": "expected steps: not within 1 to 2147483647", "-1": "expected steps: not within 1 to 2147483647"}},
 			optional("grouping_key", "grouping key"),
@@ -194,6 +218,7 @@ func door(f *doorFixture) []doorRoutine {
 			withNull(moment("due_time", "due time", "now()"), "due time: null"), optional("correlation_id", "correlation id"),
 			{"key", "", []string{"NULL", "''", longest}, map[string]string{blank: "key: empty or blank", long: "key: more than 255 characters"}},
 			newID("timer_id"), headers(), queue(), priority()}},
+		{"timer_cancel_key", []param{required("key", "key", "'k'")}},
 		{"timer_cancel", []param{{"timer_id", f.timer, []string{"NULL", zeroID, ownID}, nil}}},
 		{"timer_reschedule", []param{{"timer_id", f.timer, []string{"NULL", zeroID, ownID}, nil}, withNull(moment("due_time", "due time", "now()"), "due time: null")}},
 		{"timer_claim", []param{owner(), leaseSeconds(), batchSize()}},
@@ -201,6 +226,16 @@ func door(f *doorFixture) []doorRoutine {
 		{"timer_abandon", []param{owner(), uuids(), failure(), delay()}},
 		{"timer_fail", []param{owner(), uuids(), failure()}},
 		{"timer_reap_expired", nil},
+		{"job_put", []param{required("job_name", "job name", "'weekly'"),
+			{"schedule", "'0 9 * * 1'", []string{"'@daily'", "'@every 7s'", "'0 0 9 * * MON-FRI'"}, map[string]string{"NULL": "schedule: null", "''": "schedule: empty or blank", blank: "schedule: empty or blank",
+				"'* * * *'": fields, "'* * * * * * *'": fields, "'TZ=UTC'": fields, "'@'": fields, "repeat('0 ', 129)": "schedule: more than 256 characters"}},
+			required("topic", "topic", "'t'"), {"payload", "", []string{"''", "'x'"}, map[string]string{"NULL": "payload: null", megabyte: "payload: more than 1048576 bytes"}},
+			{"zone", "", []string{"'UTC'", "'Europe/Berlin'", "'America/Argentina/Buenos_Aires'", "'Etc/GMT+5'"}, map[string]string{"NULL": "zone: null", "''": "zone: empty or blank", blank: "zone: empty or blank",
+				long: "zone: more than 255 characters", "'Local'": "zone: unknown", "'CET-1CEST'": "zone: unknown", "'Mars/Olympus'": "zone: unknown", "'../etc/passwd'": "zone: unknown", "'-03'": "zone: unknown"}},
+			jobHeaders(), queue(), priority(),
+			{"misfire", "", []string{"'once'", "'none'", "'all'"}, map[string]string{"NULL": misfires, "''": misfires, "'Once'": misfires}},
+			{"misfire_limit", "", []string{"1", "1000"}, map[string]string{"NULL": "misfire limit: not within 1 to 1000", "0": "misfire limit: not within 1 to 1000", "1001": "misfire limit: not within 1 to 1000"}},
+			{"overlap", "", []string{"'allow'", "'skip'"}, map[string]string{"NULL": overlaps, "'queue'": overlaps}}}},
 		{"job_trigger", []param{known(required("job_name", "job name", "'report'"))}},
 		{"job_delete", []param{required("job_name", "job name", "'report'")}},
 		{"job_run_claim", []param{owner(), leaseSeconds(), batchSize()}},
@@ -208,6 +243,10 @@ func door(f *doorFixture) []doorRoutine {
 		{"job_run_abandon", []param{owner(), positions(), failure(), delay()}},
 		{"job_run_fail", []param{owner(), positions(), failure()}},
 		{"job_run_reap_expired", nil},
+		{"inbox_enqueue", []param{required("source", "source", "'bank'"), required("message_id", "message id", "'1'"), required("topic", "topic", "'t'"),
+			{"payload", "'x'", []string{"''"}, map[string]string{"NULL": "payload: null", megabyte: "payload: more than 1048576 bytes"}},
+			{"hash", "", []string{"NULL", "''", `'\x00ff'`}, map[string]string{"decode(repeat('00', 65), 'hex')": "hash: more than 64 bytes"}}, optional("correlation_id", "correlation id"),
+			withNull(moment("due_time_utc", "due time", ""), ""), inboxHeaders(), queue(), priority()}},
 		{"inbox_claim", []param{owner(), leaseSeconds(), batchSize(), queue(), attempts()}},
 		{"inbox_ack", []param{owner(), positions(), processedBy()}},
 		{"inbox_abandon", []param{owner(), positions(), failure(), delay(), attempts()}},

@@ -109,7 +109,7 @@ func hots() []hot {
 		{name: "join end", fill: []string{"message", "ready", "never", "join", "wait"}, call: `outbox_join_end($owner, 3)`},
 		{name: "join results", fill: []string{"message", "one", "join", "member"}, call: `outbox_join_results(` + fillOf("$owner") + `, ` + allIDs + `, ` + fillOf("'r'::bytea") + `)`},
 		{name: "join purge", fill: []string{"message", "done", "join", "ended", "member", "result"}, call: `outbox_join_purge('1 h', 1000)`},
-		{name: "redrive", fill: []string{"message", "failed", "join", "member", "counted"}, call: `outbox_redrive(` + allIDs + `)`},
+		{name: "redrive", fill: []string{"message", "failed", "join", "member", "counted"}, call: `outbox_redrive_rows(` + allIDs + `)`},
 		{name: "cancel", fill: []string{"message", "ready", "waiting", "line", "join", "member"}, call: `outbox_cancel(` + allIDs + `, 'r')`, rows: true},
 		{name: "cancel of a run", fill: []string{"message", "run"}, call: `outbox_cancel(` + allIDs + `, 'r')`, rows: true},
 		{name: "discard", fill: []string{"message", "failed", "line"}, call: `outbox_discard(` + allIDs + `)`},

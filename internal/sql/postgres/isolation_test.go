@@ -157,7 +157,7 @@ func TestRoutinesThatNeedFreshSnapshotsRefuseOthers(t *testing.T) {
 	const id = "gen_random_uuid()"
 	for _, call := range []string{
 		"outbox_enqueue_unique('t', 'x'::text, 'k')", "outbox_set_result(" + id + ", 1, 'x')", "outbox_ack(" + id + ", '{1}')", "outbox_fail(" + id + ", '{1}')", "outbox_join_attach(" + id + ", " + id + ")",
-		"outbox_join_report(" + id + ", " + id + ")", "outbox_join_cancel(" + id + ")", "outbox_redrive('{1}')", "outbox_cancel('{1}', NULL)",
+		"outbox_join_report(" + id + ", " + id + ")", "outbox_join_cancel(" + id + ")", "outbox_redrive('{1}')", "outbox_claim(" + id + ", 30)", "outbox_cancel('{1}', NULL)",
 		"job_delete('none')", "outbox_purge(interval '1 h', 1)", "outbox_join_purge(interval '1 h', 1)", "outbox_unpark_runs('none', 1)",
 	} {
 		for _, level := range []sql.IsolationLevel{sql.LevelRepeatableRead, sql.LevelSerializable} {

@@ -34,7 +34,7 @@ var locking = []string{
 	"outbox_unpark_runs",
 	"limit_put",
 	"limit_end",
-	"outbox_redrive",
+	"outbox_redrive_rows",
 	"outbox_discard",
 	"outbox_undiscard",
 	"outbox_bulk_step",

@@ -21,9 +21,10 @@ var checkedBy = map[string]string{
 	"yaml":    "TestYAMLBlocks of metrics, where there is a parser",
 	"console": "TestDocumentedCommands of cmd/pawl",
 	"sh":      "TestDocumentedCommands of cmd/pawl",
-	"":        "",
-	"text":    "",
-	"http":    "",
+	"python":  "TestPrograms of internal/test/sdktest", "typescript": "TestPrograms of internal/test/sdktest",
+	"":     "",
+	"text": "",
+	"http": "",
 }
 
 // D-238: each block of the documentation is of a language that a test checks, and one that

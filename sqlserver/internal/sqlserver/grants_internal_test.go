@@ -39,7 +39,7 @@ func roleMays() map[engine.Role]mays {
 		"outbox/lane", "outbox/enqueue", "outbox/enqueue_once", "outbox/enqueue_unique", "join/start", "join/attach", "join/attach_new", "join/wait", "timer/schedule", "timer/cancel", "timer/cancel_key",
 		"timer/reschedule", "inbox/see", "flow/put_signal", "audit/note", "generation/check", "clock/now",
 	}
-	asOthers := []string{"outbox_enqueue", "outbox_enqueue_unique", "outbox_join_start", "outbox_join_attach", "outbox_join_wait", "timer_schedule", "timer_cancel", "timer_reschedule", "flow_send"}
+	asOthers := []string{"outbox_enqueue", "outbox_enqueue_unique", "outbox_join_start", "outbox_join_attach", "outbox_join_wait", "timer_schedule", "timer_cancel", "timer_cancel_key", "timer_reschedule", "inbox_enqueue", "flow_send"}
 	return map[engine.Role]mays{
 		engine.RoleProducer: {
 			comment: `-- A producer enqueues: messages, timers, joins with their waits, messages of the inbox; and
@@ -65,7 +65,7 @@ func roleMays() map[engine.Role]mays {
 				"outbox/lane", "outbox/enqueue", "outbox/enqueue_once", "outbox/cancel", "outbox/reschedule", "outbox/redrive", "outbox/discard", "outbox/undiscard", "outbox/bulk_put", "outbox/bulk_step", "outbox/bulk_stop", "pause/*", "limit/*", "job/put", "job/enable", "job/disable",
 				"job/delete", "job/trigger", "timer/cancel", "timer/cancel_key", "timer/reschedule", "join/cancel", "join/hold", "join/redrive", "join/mark", "join/wait", "doctor/join_settle", "lease/force", "inbox/revive", "flow/put_signal", "audit/note",
 			}),
-			routines: []string{"outbox_enqueue", "outbox_enqueue_unique", "timer_cancel", "timer_reschedule", "job_trigger", "job_delete", "outbox_join_cancel", "limit_*", "flow_send"},
+			routines: []string{"outbox_enqueue", "outbox_enqueue_unique", "outbox_redrive", "timer_cancel", "timer_cancel_key", "timer_reschedule", "job_put", "job_trigger", "job_delete", "outbox_join_cancel", "limit_*", "flow_send"},
 			reads:    []string{"view", "table"}, sees: true,
 		},
 		engine.RoleViewer: {
@@ -99,9 +99,9 @@ func matches(patterns []string, name string) bool {
 // forOthers reports whether a routine is there for programs in other languages.
 func forOthers(name string) bool {
 	return slices.Contains([]string{
-		"outbox_enqueue", "outbox_enqueue_unique", "outbox_claim", "outbox_set_result", "outbox_ack", "outbox_abandon", "outbox_fail", "outbox_release", "outbox_extend", "outbox_reap_expired", "outbox_join_start", "outbox_join_attach",
-		"outbox_join_report", "outbox_join_wait", "outbox_join_cancel", "timer_schedule", "timer_cancel", "timer_reschedule", "timer_claim", "timer_ack", "timer_abandon", "timer_fail",
-		"timer_reap_expired", "job_trigger", "job_delete", "job_run_claim", "job_run_ack", "job_run_abandon", "job_run_fail", "job_run_reap_expired", "inbox_claim", "inbox_ack",
+		"outbox_enqueue", "outbox_enqueue_unique", "outbox_claim", "outbox_set_result", "outbox_ack", "outbox_abandon", "outbox_fail", "outbox_release", "outbox_extend", "outbox_reap_expired", "outbox_redrive", "outbox_join_start", "outbox_join_attach",
+		"outbox_join_report", "outbox_join_wait", "outbox_join_cancel", "timer_schedule", "timer_cancel", "timer_cancel_key", "timer_reschedule", "timer_claim", "timer_ack", "timer_abandon", "timer_fail",
+		"timer_reap_expired", "job_put", "job_trigger", "job_delete", "job_run_claim", "job_run_ack", "job_run_abandon", "job_run_fail", "job_run_reap_expired", "inbox_enqueue", "inbox_claim", "inbox_ack",
 		"inbox_abandon", "inbox_fail", "inbox_reap_expired", "lease_acquire", "lease_renew", "lease_release", "lease_guard", "limit_set", "limit_remove", "flow_send",
 	}, name)
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/test/enginetest"
@@ -118,6 +120,8 @@ func messageProcedures(c *caller) {
 	_, err := c.pool.ExecContext(c.t.Context(), c.in("UPDATE pawl.outbox_claimed SET locked_until = '2000-01-01'"))
 	enginetest.Must(c.t, err)
 	c.wants(2, "pawl.outbox_reap_expired")
+	c.wants(1, "pawl.outbox_redrive @ids = N'["+all[2]+"]', @reason = N'repaired'")
+	c.wants(0, "pawl.outbox_redrive @ids = N'["+all[2]+"]'")
 	if due := c.count("SELECT DATEDIFF(hour, '2099-12-31', due_at) FROM pawl.outbox_item WHERE topic = N'later'"); due != 22 {
 		c.t.Errorf("due %d hours after the day before, want 22", due)
 	}
@@ -138,6 +142,8 @@ func timerProcedures(c *caller) {
 	}
 	c.wants(1, "pawl.timer_ack @owner_token = '"+anOwner+"', @ids = @p1", ids)
 	c.wants(0, "pawl.timer_cancel @timer_id = '"+id+"'")
+	c.wants(1, "pawl.timer_cancel_key @key = N'k'")
+	c.wants(0, "pawl.timer_cancel_key @key = N'k'")
 	c.wants(0, "pawl.timer_reap_expired")
 }
 
@@ -192,6 +198,15 @@ func leaseProcedures(c *caller) {
 }
 
 func inboxProcedures(c *caller) {
+	enqueue := "pawl.inbox_enqueue @source = N'bank', @message_id = N'ü7', @topic = N'paid', @payload = N'x', @queue = N'received', @hash = 0x00ff"
+	c.wants(1, enqueue)
+	c.wants(0, enqueue)
+	if want := inbox.MessageIDOf(access.Key{}, inbox.Key{Source: "bank", MessageID: "ü7"}); c.count("SELECT COUNT(*) FROM pawl.outbox_message WHERE message_id = '"+want.String()+"'") != 1 {
+		c.t.Errorf("Go gives it the id %s", want)
+	}
+	if _, n := c.ids("pawl.inbox_claim @owner_token = '" + anOwner + "', @lease_seconds = 30, @queue = N'received'"); n != 1 {
+		c.t.Errorf("claimed %d of what was received", n)
+	}
 	c.wants(0, "pawl.inbox_reap_expired")
 	if _, n := c.ids("pawl.inbox_claim @owner_token = '" + anOwner + "', @lease_seconds = 30"); n != 0 {
 		c.t.Errorf("claimed %d of an empty inbox", n)

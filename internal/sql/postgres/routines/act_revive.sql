@@ -7,7 +7,7 @@ BEGIN
   IF NOT FOUND THEN
     RETURN 0;
   END IF;
-  PERFORM pawl.outbox_redrive(ARRAY[pawl.outbox_position(p_queued_as)]);
+  PERFORM pawl.outbox_redrive_rows(ARRAY[pawl.outbox_position(p_queued_as)]);
   RETURN pawl.noted('revive', 1);
 END $f$;
 REVOKE EXECUTE ON FUNCTION pawl.act_revive FROM PUBLIC;

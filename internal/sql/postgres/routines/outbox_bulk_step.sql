@@ -20,7 +20,7 @@ BEGIN
     FROM pawl.outbox_dead_pick(CASE WHEN v_act.ids IS NOT NULL THEN ARRAY(SELECT e.value::bigint FROM json_array_elements_text(v_act.ids::json) e) END,
       v_act.topic, v_act.queue, v_act.error, v_act.failed_since, v_act.failed_before, v_act.last, p_look, least(p_n, nullif(v_act.rate, 0), v_act.room), v_act.fingerprint) d;
   IF v_act.action = 'redrive' THEN
-    v_n := pawl.outbox_redrive(v_ids);
+    v_n := pawl.outbox_redrive_rows(v_ids);
   ELSE
     v_n := pawl.outbox_discard(v_ids, p_id);
   END IF;

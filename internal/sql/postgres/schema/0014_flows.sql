@@ -2,6 +2,9 @@
 -- Durable flows: see docs/flows.md. Rows are written once, and deleted with the message of their flow.
 
 -- They have another parameter.
+DROP FUNCTION IF EXISTS pawl.outbox_redrive(bigint[]);
+DROP FUNCTION IF EXISTS pawl.outbox_claim(uuid, integer, integer, text);
+DROP FUNCTION IF EXISTS pawl.outbox_claim_any(text, uuid, interval, integer, integer, timestamptz);
 DROP FUNCTION IF EXISTS pawl.outbox_join_park(uuid, uuid, bigint);
 DROP FUNCTION IF EXISTS pawl.outbox_fail_runs(uuid[], bigint[], integer[], text[], boolean, boolean[], text, integer, boolean[], text[]);
 

@@ -1,0 +1,8 @@
+/**
+ * Enqueue and handle pawl's messages on PostgreSQL, by the routines of docs/sql.md.
+ *
+ * enqueue stores a message in the caller's transaction; Worker handles messages until it is stopped.
+ * A message is handled at least once: its lease ends when its process dies, and another worker gets it.
+ */
+export { enqueue, Fail, Retry, type EnqueueOptions, type Message, type Queryable } from "./message.js";
+export { Worker, type BatchHandler, type Handler, type WorkerOptions } from "./worker.js";
