@@ -30,9 +30,10 @@ const (
 	exitNoCommand = job.NotFound
 )
 
-const description = `Durable work on SQLite or PostgreSQL (SQL Server: a preview, no server
-has run it): messages that are enqueued in a transaction and delivered at
-least once.
+const description = `Durable work on SQLite or PostgreSQL: messages that are enqueued in a
+transaction and delivered at least once.
+
+SQL Server is a preview: no SQL Server has run it.
 
 WHEN is a time (2030-01-31T12:00:00Z), a duration from now or ago (10m, 2d12h), or now.
 
