@@ -112,10 +112,16 @@ test-sqlserver: ## every suite on a SQL Server: PAWL_TEST_SQLSERVER's, or a cont
 	@mkdir -p "$$(dirname "$(EVIDENCE)")"
 	@$(WITHSQLSERVER) $(TESTSERVER) $(MAKE) --no-print-directory test-sqlserver-suites
 
-# The last command of the pipe fails when a test failed, or none ran.
+# First pawl's own test of a server, whose report stands beside the rows. Both run, and either fails. The last
+# command of the pipe fails when a test failed, or none ran.
+REPORT = $(basename $(EVIDENCE))-report.md
+
 .PHONY: test-sqlserver-suites
 test-sqlserver-suites:
-	go test -json -overlay sqlserver/testdata/suites/overlay.json $(VETTED) -timeout 60m -skip '/^(sqlite|postgres)$$|On(Postgres|SQLite)$$' $(SUITES) | go run ./tools/evidence -record "$(EVIDENCE)"
+	@code=0; \
+	go run ./cmd/pawl --db "$$PAWL_TEST_SQLSERVER" evidence >"$(REPORT)" || code=1; cat "$(REPORT)"; \
+	go test -json -overlay sqlserver/testdata/suites/overlay.json $(VETTED) -timeout 60m -skip '/^(sqlite|postgres)$$|On(Postgres|SQLite)$$' $(SUITES) | \
+	go run ./tools/evidence -record "$(EVIDENCE)" || code=1; exit $$code
 
 .PHONY: evidence
 evidence: ## put the rows of runs, ROWS="FILE…", into docs/evidence/sqlserver.md, and write what is said of SQL Server

@@ -104,6 +104,7 @@ type cli struct {
 	Health       healthCmd       `cmd:"" help:"Check whether a database is healthy and work is claimed."`
 	Fleet        fleetCmd        `cmd:"" help:"List and check many databases at once, each of them a store of a fleet."`
 	Doctor       doctorCmd       `cmd:"" help:"Examine a database: what is wrong, and what to do about it."`
+	Evidence     evidenceCmd     `cmd:"" help:"Test what pawl promises on a database, in a schema of its own that is removed."`
 	UI           uiCmd           `cmd:"" name:"ui" help:"Serve the dashboard: pages about all of it, for a browser."`
 	Demo         demoCmd         `cmd:"" help:"Run orders, ETL runs and checkouts, kill workers, and count what was lost."`
 	Version      versionCmd      `cmd:"" help:"Print the version."`
