@@ -19,6 +19,9 @@ NEWEST   := $(lastword $(VERSIONS))
 # Pinned, so that a new release of the linter breaks nobody's build.
 GOLANGCI := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
+# What GitHub refuses of a workflow, or runs in another way than it reads. Without other linters that a machine may have.
+ACTIONLINT := go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 -shellcheck= -pyflakes=
+
 # The generator of the site, the newest that the Go above compiles. The first run compiles
 # it, which takes two minutes of processor time; it needs no C.
 HUGO := CGO_ENABLED=0 go run github.com/gohugoio/hugo@v0.165.0
@@ -97,10 +100,33 @@ check: cc static test-narrow ## all else: the race detector, faults, browser, br
 
 # Every suite on SQL Server, whose module the library does not know: the overlay puts files of
 # that module in the place of two files of tests. That these compile, TestSuitesCompile checks.
+# SETTING=rcsi-on, rcsi-off, turkish or bin2 makes a database with that setting; without it the
+# database is taken as it is. VERSION is a container's, where no server is named. QUICK=1 runs what a
+# change below sqlserver/ has to pass. The rows of docs/evidence/sqlserver.md go to $(EVIDENCE).
+WITHSQLSERVER = go run ./sqlserver/internal/withsqlserver $(if $(VERSION),-version $(VERSION)) $(if $(SETTING),-setting $(SETTING)) --
+SUITES        = $(if $(QUICK),./sqlserver/... ./outbox ./lease,./... ./metrics/... ./sink/webhook/... ./sqlserver/... ./traces/... ./ui/...)
+EVIDENCE     ?= build/sqlserver.md
+
 .PHONY: test-sqlserver
-test-sqlserver: ## every suite on the SQL Server that PAWL_TEST_SQLSERVER names (docs/sqlserver.md)
-	@test -n "$$PAWL_TEST_SQLSERVER" || { echo "PAWL_TEST_SQLSERVER is not set (docs/sqlserver.md)"; exit 1; }
-	$(TESTSERVER) go test -overlay sqlserver/testdata/suites/overlay.json $(VETTED) -timeout 60m -skip '/^(sqlite|postgres)$$' ./... ./metrics/... ./sink/webhook/... ./sqlserver/... ./traces/... ./ui/...
+test-sqlserver: ## every suite on a SQL Server: PAWL_TEST_SQLSERVER's, or a container (docs/sqlserver.md)
+	@mkdir -p "$$(dirname "$(EVIDENCE)")"
+	@$(WITHSQLSERVER) $(TESTSERVER) $(MAKE) --no-print-directory test-sqlserver-suites
+
+# First pawl's own test of a server, whose report stands beside the rows. Both run, and either fails. The last
+# command of the pipe fails when a test failed, or none ran.
+REPORT = $(basename $(EVIDENCE))-report.md
+
+.PHONY: test-sqlserver-suites
+test-sqlserver-suites:
+	@code=0; \
+	go run ./cmd/pawl --db "$$PAWL_TEST_SQLSERVER" evidence >"$(REPORT)" || code=1; cat "$(REPORT)"; \
+	go test -json -overlay sqlserver/testdata/suites/overlay.json $(VETTED) -timeout 60m -skip '/^(sqlite|postgres)$$|On(Postgres|SQLite)$$' $(SUITES) | \
+	go run ./tools/evidence -record "$(EVIDENCE)" || code=1; exit $$code
+
+.PHONY: evidence
+evidence: ## put the rows of runs, ROWS="FILE…", into docs/evidence/sqlserver.md, and write what is said of SQL Server
+	go run ./tools/evidence -merge $(ROWS)
+	go run ./tools/evidence -update
 
 # What make test leaves to make check: faults under load, processes that are killed, servers of their own,
 # races and interleavings in all orders, simulations, what reads every statement or every page. The list is by name, so a test that gets another
@@ -238,6 +264,8 @@ static: ## what needs no database: format, vet, requirements, words, licences
 	go run ./tools/words
 	go run ./tools/size
 	go run ./tools/licences
+	go run ./tools/evidence
+	$(ACTIONLINT)
 	@$(MAKE) --no-print-directory seeds
 
 # The seeds of a fuzz target that moved or got another name run nowhere.

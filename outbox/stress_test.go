@@ -28,6 +28,9 @@ func TestStressOnSQLite(t *testing.T) { stress(t, dbtest.OpenSQLite(t), 1500) }
 // OBX-059, OBX-098, OBX-100, OBX-101, D-3, D-12, D-13, D-19: the same on PostgreSQL.
 func TestStressOnPostgres(t *testing.T) { stress(t, dbtest.OpenPostgres(t), 6000) }
 
+// OBX-059, OBX-098, OBX-100, OBX-101, D-3, D-12, D-13, D-19: the same on SQL Server.
+func TestStressOnSQLServer(t *testing.T) { stress(t, dbtest.Named(t, "sqlserver").Open(t), 6000) }
+
 const (
 	stressProducers = 6
 	stressLoops     = 5                     // workers that call Run

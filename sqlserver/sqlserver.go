@@ -1,5 +1,7 @@
 // Package sqlserver opens SQL Server databases for pawl, version 2016 (compatibility level
-// 130) and later, and Azure SQL, through go-mssqldb. It is a preview: no SQL Server has run it.
+// 130) and later, and Azure SQL, through go-mssqldb.
+//
+// The package is a preview: no SQL Server has run it.
 //
 // Nothing wakes the workers of other processes: they poll. Turn READ_COMMITTED_SNAPSHOT
 // on for the database, or whoever reads waits for whoever writes.
@@ -36,6 +38,8 @@ type Options struct {
 // sqlserver:// URL names. The URL may hold everything that go-mssqldb understands. No
 // connection is made before it is needed; errors do not quote the URL. Close closes the
 // pool.
+//
+// SQL Server is a preview: no SQL Server has run it.
 func Open(url string, opts ...Options) (pawl.DB, error) {
 	return engine.Opened(impl.Open(url, options(opts)...))
 }

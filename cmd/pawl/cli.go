@@ -30,9 +30,10 @@ const (
 	exitNoCommand = job.NotFound
 )
 
-const description = `Durable work on SQLite or PostgreSQL (SQL Server: a preview, no server
-has run it): messages that are enqueued in a transaction and delivered at
-least once.
+const description = `Durable work on SQLite or PostgreSQL: messages that are enqueued in a
+transaction and delivered at least once.
+
+SQL Server is a preview: no SQL Server has run it.
 
 WHEN is a time (2030-01-31T12:00:00Z), a duration from now or ago (10m, 2d12h), or now.
 
@@ -103,6 +104,7 @@ type cli struct {
 	Health       healthCmd       `cmd:"" help:"Check whether a database is healthy and work is claimed."`
 	Fleet        fleetCmd        `cmd:"" help:"List and check many databases at once, each of them a store of a fleet."`
 	Doctor       doctorCmd       `cmd:"" help:"Examine a database: what is wrong, and what to do about it."`
+	Evidence     evidenceCmd     `cmd:"" help:"Test what pawl promises on a database, in a schema of its own that is removed."`
 	UI           uiCmd           `cmd:"" name:"ui" help:"Serve the dashboard: pages about all of it, for a browser."`
 	Demo         demoCmd         `cmd:"" help:"Run orders, ETL runs and checkouts, kill workers, and count what was lost."`
 	Version      versionCmd      `cmd:"" help:"Print the version."`

@@ -174,6 +174,7 @@ func (s *steered) commandLines() []struct {
 		{"leases ls", [][]string{{}, {"-n", "1"}}},
 		{"health", slices.Concat([][]string{{}, {"--verbose"}}, fleets)},
 		{"doctor", slices.Concat([][]string{{}}, fleets)},
+		{"evidence", [][]string{{"--load", "10ms"}, {"--load", hostile}}},
 		{"fleet ls", fleets},
 		{"fleet status", fleets},
 		{"migrate", slices.Concat([][]string{{}, {"--status"}, {"--check"}, {"--grants", hostile}, {"--grants", "viewer=" + hostile}, {"--format", hostile}}, fleets)},

@@ -42,7 +42,7 @@ func New(t testing.TB, url string, opts ...pawltest.Options) *pawltest.DB {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), dropLimit)
 		defer cancel()
-		if err := testmssql.Drop(ctx, db.SQL(), names.Schema); err != nil {
+		if err := db.DropSchema(ctx, access.Key{}); err != nil {
 			t.Errorf("sqlservertest: schema %s stays on the server: has the test left a transaction open? %v", names.Schema, err)
 		}
 		_ = db.Close()

@@ -14,7 +14,7 @@ import (
 )
 
 // D-214: the lane of a limit has the number that the library computes.
-func TestLimitLanes(t *testing.T) {
+func TestLimitLanesOnSQLServer(t *testing.T) {
 	d := dbtest.Named(t, "sqlserver").Open(t)
 	c := &caller{t, d.SQL, strings.TrimSuffix(d.Table(""), ".")}
 	names := []string{"mail", "mail ", "a/0"}
@@ -41,7 +41,7 @@ func TestLimitLanes(t *testing.T) {
 // D-214: programs in other languages obey limits as well: names count with the spaces at their end,
 // a message that is about to be settled is still claimed, and nobody waits for that, nor for long
 // for another claim under the same limit.
-func TestLimitsInProcedures(t *testing.T) {
+func TestLimitsInProceduresOnSQLServer(t *testing.T) {
 	d := dbtest.Named(t, "sqlserver").Open(t)
 	c := &caller{t, d.SQL, strings.TrimSuffix(d.Table(""), ".")}
 	const queue, topic = "Schlange ø𝄞", "grün 𝄞"

@@ -81,7 +81,7 @@ const (
 
 // OBX-112, OBX-120: what programs in other languages call does what the library does, one
 // round trip each.
-func TestProcedures(t *testing.T) {
+func TestProceduresOnSQLServer(t *testing.T) {
 	d := dbtest.Named(t, "sqlserver").Open(t)
 	for _, part := range []struct {
 		name string
@@ -217,7 +217,7 @@ func inboxProcedures(c *caller) {
 }
 
 // OBX-124: a role of the database gets each of pawl's roles.
-func TestGrantOnTheServer(t *testing.T) {
+func TestGrantOnSQLServer(t *testing.T) {
 	d := dbtest.Named(t, "sqlserver").Open(t)
 	db, ok := engine.As[engine.Granter](d.DB)
 	if !ok {

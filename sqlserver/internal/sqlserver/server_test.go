@@ -55,7 +55,7 @@ func drain(t testing.TB, db engine.DB) (release func()) {
 }
 
 // The suite runs where there is a server; without one it has no subtest.
-func TestConformance(t *testing.T) {
+func TestConformanceOnSQLServer(t *testing.T) {
 	if _, ok := testmssql.URL(); ok {
 		enginetest.Run(t, place)
 	} else {

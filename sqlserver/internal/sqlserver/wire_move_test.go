@@ -320,8 +320,7 @@ func wantMoved(t testing.TB, err error, place string) {
 func TestRefusedByAFence(t *testing.T) {
 	const place = "postgres://u:xxxxx@there/new?a=%20"
 	answer := tdstest.Failed(57104, engine.Fence{Place: place}.Text())
-	behind := answer
-	behind.Behind, behind.Transaction = &tdstest.Error{Number: 3998, Class: 16, Message: "Uncommittable transaction is detected at the end of the batch. The transaction is rolled back."}, tdstest.RolledBack
+	behind := tdstest.Doomed(57104, engine.Fence{Place: place}.Text())
 	for _, answer := range []tdstest.Answer{answer, behind} {
 		w := onWire(t, always(answer))
 		wantMoved(t, w.do(extend()), place)

@@ -49,6 +49,34 @@ func TestNoParametersInACallersTransaction(t *testing.T) {
 	}
 }
 
+// D-826, D-3: in a caller's transaction an error counts whatever the server says behind it: that the statements behind
+// it went through, or that the transaction is over.
+func TestErrorsInTheMiddleOfACallersTransaction(t *testing.T) {
+	goesOn := tdstest.Failed(2627, "Violation of UNIQUE KEY constraint 'k'. Cannot insert duplicate key in object 'pawl.lease'.")
+	goesOn.Rest = []tdstest.Result{tdstest.Counted(1)}
+	for name, c := range map[string]struct {
+		answer tdstest.Answer
+		class  error
+	}{
+		"the batch goes on": {goesOn, engine.ErrUnique},
+		"doomed":            {tdstest.Doomed(1205, "Transaction was deadlocked."), engine.ErrDeadlock},
+		"doomed by a lock":  {tdstest.Doomed(1222, "Lock request time out period exceeded."), engine.ErrBusy},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := onWire(t, called(c.answer))
+			tx, err := w.pool.BeginTx(t.Context(), nil)
+			enginetest.Must(t, err)
+			defer func() { _ = tx.Rollback() }() // the server may have done so
+			call := extend()
+			err = w.DoTx(t.Context(), tx, call)
+			enginetest.WantClass(t, err, c.class)
+			if call.N != 0 {
+				t.Errorf("%d rows are said to be changed", call.N)
+			}
+		})
+	}
+}
+
 // A caller's SNAPSHOT transaction is refused, and a connection without a transaction.
 func TestRefusedTransactionsOnTheWire(t *testing.T) {
 	w := onWire(t, called(tdstest.Failed(57100, "this transaction is SNAPSHOT or READ UNCOMMITTED, and needs READ COMMITTED")))

@@ -9,6 +9,9 @@ type Answer struct {
 	Err *Error
 	// Behind is another error behind Err, as of a transaction that the server rolls back for it.
 	Behind *Error
+	// Rest is what the statements behind the one that failed answer: without XACT_ABORT most errors end a statement,
+	// not the batch, and the error stands between done tokens.
+	Rest []Result
 	// Return is what a procedure returns.
 	Return int32
 	// Outputs are the parameters that a procedure gives back.
@@ -99,6 +102,15 @@ func Failed(number int32, text string) Answer {
 	if a.Err.Class >= fatalClass {
 		a.Cut = After
 	}
+	return a
+}
+
+// Doomed answers with an error that left the transaction so that it can only be rolled back, and was caught: at the
+// end of the batch the server says so, and does it.
+func Doomed(number int32, text string) Answer {
+	a := Failed(number, text)
+	a.Transaction = RolledBack
+	a.Behind = &Error{Number: 3998, State: 1, Class: 16, Message: "Uncommittable transaction is detected at the end of the batch. The transaction is rolled back.", Line: 1}
 	return a
 }
 

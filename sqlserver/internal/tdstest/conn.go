@@ -143,7 +143,8 @@ func (c *conn) reply(r *Request, a *Answer) error {
 // tokens writes an answer, with what it does to the session.
 func (c *conn) tokens(r *Request, a *Answer) ([]byte, error) {
 	var b []byte
-	if r.Reset {
+	if r.Reset { // what was left open is rolled back
+		b = c.change(b, RolledBack)
 		b = changeBytes(b, sessionReset, nil, nil)
 	}
 	if r.Kind == Login && a.Err == nil {

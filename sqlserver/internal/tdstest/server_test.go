@@ -169,6 +169,49 @@ func TestReset(t *testing.T) {
 	}
 }
 
+// D-826: a session that is made like new has no transaction of who had it before.
+func TestResetRollsBack(t *testing.T) {
+	var within []bool
+	s := tdstest.New(t, func(r *tdstest.Request) tdstest.Answer {
+		within = append(within, r.Transaction != 0)
+		if strings.HasPrefix(r.SQL, "BEGIN") {
+			return tdstest.Answer{Transaction: tdstest.Begun}
+		}
+		return tdstest.Answer{}
+	})
+	pool := open(t, s)
+	conn, err := pool.Conn(t.Context())
+	must(t, err)
+	for _, text := range []string{"BEGIN TRANSACTION", "DELETE t"} {
+		_, err := conn.ExecContext(t.Context(), text)
+		must(t, err)
+	}
+	must(t, conn.Close())
+	for range 2 {
+		_, err := pool.Exec("DELETE t")
+		must(t, err)
+	}
+	if !slices.Equal(within, []bool{false, false, true, true, false}) { // the request that resets is sent in what is over behind it
+		t.Errorf("in a transaction: %v", within)
+	}
+}
+
+// D-826: an error between statements that were carried out is an error, whatever comes behind it.
+func TestErrorInTheMiddle(t *testing.T) {
+	a := tdstest.Failed(2627, "duplicate")
+	a.Results, a.Rest = []tdstest.Result{tdstest.Counted(2)}, []tdstest.Result{tdstest.Counted(3)}
+	for _, args := range [][]any{nil, {sql.Named("n", 1)}} {
+		pool := open(t, tdstest.New(t, func(r *tdstest.Request) tdstest.Answer {
+			if r.Kind == tdstest.Login {
+				return tdstest.Answer{}
+			}
+			return a
+		}))
+		_, err := pool.Exec("INSERT t; INSERT t; INSERT t", args...)
+		wantNumber(t, err, 2627)
+	}
+}
+
 func TestCancellation(t *testing.T) {
 	never := make(chan struct{})
 	asked := make(chan struct{})

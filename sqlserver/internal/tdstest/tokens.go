@@ -147,7 +147,16 @@ func (a *Answer) tokens(b []byte, kind Kind, inTran bool) (_ []byte, err error) 
 		if a.Behind != nil {
 			b = appendError(b, a.Behind)
 		}
-		status |= doneError
+		if len(a.Rest) == 0 {
+			status |= doneError
+		} else {
+			b = appendDone(b, inner, status|doneError|doneMore, changed, 0)
+		}
+		for i := range a.Rest {
+			if b, err = appendResult(b, &a.Rest[i], inner, status|doneMore); err != nil {
+				return nil, err
+			}
+		}
 	}
 	if kind != Call {
 		return appendDone(b, doneToken, status, 0, 0), nil

@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/uuid"
 	_ "github.com/microsoft/go-mssqldb" // the driver "sqlserver"
+
+	"github.com/bravellian/pawl/sqlserver/internal/sqlserver"
 )
 
 const (
@@ -84,7 +86,7 @@ func Schema(t testing.TB, pool *sql.DB) string {
 	t.Helper()
 	name := Name()
 	t.Cleanup(func() {
-		if err := Drop(context.Background(), pool, name); err != nil {
+		if err := sqlserver.Drop(context.Background(), pool, name); err != nil {
 			t.Errorf("drop schema %s: %v", name, err)
 		}
 	})

@@ -13,6 +13,8 @@ import (
 type Refusal struct {
 	// Number is the error's.
 	Number int
+	// Source is the page of the maker's documentation that has it, by its title.
+	Source string
 	// Says is what the documentation says of it.
 	Says string
 	// Find returns what a text has of it.
@@ -22,24 +24,24 @@ type Refusal struct {
 // Refusals are those that are known of texts by themselves. [Names] finds what depends on
 // other texts: names that do not exist, and what is created too early.
 func Refusals() []Refusal {
+	return slices.Concat(hintRefusals(), changeRefusals(), queryRefusals(), sequenceRefusals(), controlRefusals())
+}
+
+func hintRefusals() []Refusal {
+	const hints = "Table Hints (Transact-SQL)"
 	return []Refusal{
-		{10724, "FORCESEEK may not be given on the target of a change, but on a table in its FROM, there without the parameters of an index; no index may be named on a target", targetHints},
-		{1065, "NOLOCK and READUNCOMMITTED may not be given on the target of a change", targetReads},
-		{1047, "hints of different isolation levels may not be given together", conflictingHints},
-		{650, "READPAST is allowed at READ COMMITTED and REPEATABLE READ alone", readPast},
-		{4104, "a column is qualified by what FROM calls its table: by the alias where there is one, otherwise by the table's own name", boundColumns},
-		{11719, "NEXT VALUE FOR is not allowed in views, functions, subqueries, derived tables and common table expressions", nextValues},
-		{443, "a function may not change anything, nor call what is different at each call", sideEffects},
-		{134, "a variable is declared once in a batch, whether it is a table or not", declaredTwice},
-		{195, "a function has to be one of SQL Server 2016 at compatibility level 130", newerFunctions},
-		{1204, "a statement that takes more than 5,000 locks takes one on the whole table: rows that are locked by a variable TOP are capped", cappedTops},
+		{10724, hints, "FORCESEEK may not be given on the target of a change, but on a table in its FROM, there without the parameters of an index; no index may be named on a target", targetHints},
+		{1065, hints, "NOLOCK and READUNCOMMITTED may not be given on the target of a change", targetReads},
+		{1047, hints, "hints of different isolation levels may not be given together", conflictingHints},
+		{650, hints, "READPAST is allowed at READ COMMITTED and REPEATABLE READ alone", readPast},
+		{1204, "Transaction Locking and Row Versioning Guide: lock escalation", "a statement that takes more than 5,000 locks takes one on the whole table: rows that are locked by a variable TOP are capped", cappedTops},
 	}
 }
 
 // problemsOf are the breaches of one kind, with the error's number.
 func (r *Refusal) problemsOf(script *ast.Script) (found []string) {
 	for _, what := range r.Find(script) {
-		found = append(found, fmt.Sprintf("%s (error %d: %s)", what, r.Number, r.Says))
+		found = append(found, fmt.Sprintf("%s (error %d: %s; %s)", what, r.Number, r.Says, r.Source))
 	}
 	return found
 }

@@ -28,6 +28,9 @@ func Problems(script *ast.Script, params ...string) (found []string) {
 			add("%s", why)
 		}
 	})
+	if len(params) > 0 {
+		found = append(found, otherCases(script, params...)...)
+	}
 	for _, name := range undeclared(script, params) {
 		add("%s is not declared", name)
 	}

@@ -40,6 +40,7 @@ func TestProblems(t *testing.T) {
 		"SELECT CHARINDEX(@n COLLATE Latin1_General_100_BIN2, a) AS a FROM pawl.t WHERE a = @m COLLATE Latin1_General_100_BIN2 OR a LIKE N'%' COLLATE Latin1_General_100_BIN2": "@m is not declared",
 		"SELECT x.delay FROM OPENJSON(@n) WITH (lo bigint, delay bigint) x":                                                                                                    "",
 		"SELECT a FROM pawl.t WHERE a = @N AND b = @m":                                                                                                                         "@m is not declared",
+		"SELECT a FROM pawl.t WHERE a = @N":                                                                                                                                    "@N, which is declared as @n",
 		"CREATE PROCEDURE pawl.p @a int, @l pawl.list READONLY AS SELECT a FROM @l WHERE a = @a":                                                                               "",
 		"EXEC sp_getapplock @Resource = N'pawl', @LockMode = 'Exclusive'":                                                                                                      "",
 		"DECLARE @a int = 0; SELECT @a = @a + b FROM pawl.t":                                                                                                                   "@a is computed from itself",

@@ -1,7 +1,8 @@
 -- claimed_rows()
 -- The answer of a claim, by @answer: N'messages' are those of @runs, N'texts' those for other
 -- languages, of which those that have expired end here and are left out; N'runs' are the runs alone, in
--- @claimed. The runs come first, a message is found by its id.
+-- @claimed. The runs come first, a message is found by its id. Both lie in the order of the answer: a sort
+-- would ask for memory by an estimate of the messages of all runs, which nothing knows, payloads included.
 IF @answer = N'texts'
 BEGIN
 SET @now = SYSUTCDATETIME(); -- what has expired while it was claimed has expired

@@ -10,7 +10,7 @@ DECLARE @topic TABLE (name nvarchar(510) COLLATE Latin1_General_100_BIN2 NOT NUL
 DECLARE @pattern TABLE (name nvarchar(510) COLLATE Latin1_General_100_BIN2 NOT NULL); -- of limits that hold for each of their topics
 DECLARE @met TABLE (nr int NOT NULL PRIMARY KEY, lo bigint NOT NULL, n bigint NOT NULL, retry int NOT NULL, priority bigint NOT NULL);
 DECLARE @message TABLE (id bigint NOT NULL PRIMARY KEY, nr int NOT NULL, topic nvarchar(510) COLLATE Latin1_General_100_BIN2 NOT NULL, retry int NOT NULL, priority bigint NOT NULL, away bit NOT NULL);
-DECLARE @runs TABLE (nr int NOT NULL, at datetime2(7) NOT NULL, lo bigint NOT NULL PRIMARY KEY, n bigint NOT NULL, retry int NOT NULL, priority bigint NOT NULL);
+DECLARE @runs TABLE (nr int NOT NULL, at datetime2(7) NOT NULL, lo bigint NOT NULL, n bigint NOT NULL, retry int NOT NULL, priority bigint NOT NULL, PRIMARY KEY (nr, at, lo));
 IF @apart IS NOT NULL INSERT INTO @topic (name) VALUES (@apart);
 INSERT INTO @topic (name) SELECT l.name FROM pawl.outbox_limit l WITH (READPAST, READCOMMITTEDLOCK, INDEX (name)) WHERE l.kind = N'topic' AND l.pattern = N'';
 INSERT INTO @pattern (name) SELECT l.name FROM pawl.outbox_limit l WITH (READPAST, READCOMMITTEDLOCK, INDEX (name)) WHERE l.kind = N'each';

@@ -16,7 +16,7 @@ DECLARE @until datetime2(7) = pawl.plus(@now, @lease);
 DECLARE @lanes TABLE (nr int NOT NULL PRIMARY KEY, id bigint NOT NULL, topic nvarchar(510) COLLATE Latin1_General_100_BIN2 NOT NULL, priority int NOT NULL, at datetime2(7) NOT NULL);
 DECLARE @yielded TABLE (id bigint NOT NULL);
 DECLARE @asks TABLE (id bigint NOT NULL PRIMARY KEY, waits bit NOT NULL);
-DECLARE @runs TABLE (nr int NOT NULL, at datetime2(7) NOT NULL, lo bigint NOT NULL PRIMARY KEY, n bigint NOT NULL, retry int NOT NULL, priority bigint NOT NULL);
+DECLARE @runs TABLE (nr int NOT NULL, at datetime2(7) NOT NULL, lo bigint NOT NULL, n bigint NOT NULL, retry int NOT NULL, priority bigint NOT NULL, PRIMARY KEY (nr, at, lo));
 SELECT @got = 0, @claimed = NULL;
 pawl.limits_turn(N'Shared', 100)
 IF @free >= 0 AND NOT pawl.paused(@queue)

@@ -11,6 +11,8 @@ DECLARE @pick TABLE (lo bigint NOT NULL PRIMARY KEY);
 DECLARE @gone TABLE (lo bigint NOT NULL PRIMARY KEY, n bigint NOT NULL, lane bigint NOT NULL, retry int NOT NULL, suspect int NOT NULL);
 DECLARE @kept TABLE (lo bigint NOT NULL PRIMARY KEY, n bigint NOT NULL, lane bigint NOT NULL, retry int NOT NULL, suspect int NOT NULL);
 pawl.at_most(@most)
+-- Most of the time there is none: then nothing is locked for it.
+IF NOT EXISTS (SELECT 1 FROM pawl.outbox_claimed c pawl.unlocked() WHERE c.locked_until < @now) RETURN 0;
 pawl.begin_own()
 INSERT INTO @pick (lo)
 SELECT TOP (@most) c.lo FROM pawl.outbox_claimed c WITH (READPAST, UPDLOCK, READCOMMITTEDLOCK) WHERE c.locked_until < @now ORDER BY c.lo;

@@ -26,7 +26,7 @@ BEGIN
       FROM @due d INNER LOOP JOIN pawl.timer t ON t.id = d.id
      WHERE d.supplied = 0 OR NOT EXISTS (SELECT 1 FROM pawl.outbox_message x WHERE x.message_id = d.timer_id AND x.supplied = 1)
        AND NOT EXISTS (SELECT 1 FROM pawl.outbox_message x WHERE x.id = pawl.carried(d.timer_id) AND x.message_id = d.timer_id)
-     ORDER BY t.id;
+     ORDER BY d.id;
     pawl.end_insert()
     IF @known = 0 BREAK;
     CONTINUE; -- a message with one of the ids came since the look
