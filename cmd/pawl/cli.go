@@ -72,6 +72,7 @@ type cli struct {
 	Migrate      migrateCmd      `cmd:"" help:"Create pawl's tables, or bring them up to date."`
 	AfterRestore afterRestoreCmd `cmd:"" help:"Record that a database was restored from a backup."`
 	Enqueue      enqueueCmd      `cmd:"" help:"Enqueue messages from the command line, standard input or a file."`
+	Import       importCmd       `cmd:"" help:"Move rows of other outbox tables of the database into pawl."`
 	Work         workCmd         `cmd:"" help:"Run a command for every message."`
 	Ls           lsCmd           `cmd:"" aliases:"list" help:"List messages, newest first."`
 	Show         showCmd         `cmd:"" help:"Show a message with its payload."`
