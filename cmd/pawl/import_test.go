@@ -14,26 +14,30 @@ type legacy struct {
 	*database
 	pool   *sql.DB
 	schema string // of the origin's tables
-	prefix string // of pawl's on SQLite, where names ignore case
+	outbox string // pawl's view, which has a prefix on SQLite, where names ignore case
 	mark   string // before a parameter's number
 }
 
-// onLegacy runs a test on both engines.
+// onLegacy runs a test on both engines, or one as onEngines does.
 func onLegacy(t *testing.T, test func(t *testing.T, l *legacy)) {
 	t.Run("sqlite", func(t *testing.T) {
 		d := onSQLite(t)
 		d.flags = append(d.flags, "--prefix=pawl_")
-		test(t, newLegacy(t, d, "main", "pawl_", "?"))
+		test(t, newLegacy(t, d, "main", `"pawl_outbox"`, "?"))
 	})
+	if testing.Short() {
+		return
+	}
 	t.Run("postgres", func(t *testing.T) {
 		d := onPostgres(t)
-		test(t, newLegacy(t, d, strings.TrimPrefix(d.flags[1], "--schema=")+"_dbo", "", "$"))
+		schema := strings.TrimPrefix(d.flags[1], "--schema=")
+		test(t, newLegacy(t, d, schema+"_dbo", `"`+schema+`"."outbox"`, "$"))
 	})
 }
 
-func newLegacy(t *testing.T, d *database, schema, prefix, mark string) *legacy {
+func newLegacy(t *testing.T, d *database, schema, outbox, mark string) *legacy {
 	d.must("", "migrate")
-	l := &legacy{database: d, schema: schema, prefix: prefix, mark: mark}
+	l := &legacy{database: d, schema: schema, outbox: outbox, mark: mark}
 	driver, at := "sqlite", strings.TrimPrefix(d.flags[0], "--db=sqlite:")+"?_txlock=immediate&_pragma=busy_timeout(30000)"
 	if mark == "$" {
 		driver, at = "pgx", strings.TrimPrefix(d.flags[0], "--db=")
@@ -59,7 +63,7 @@ func (l *legacy) exec(text string, args ...any) {
 }
 
 func (l *legacy) sql(text string) string {
-	return strings.NewReplacer("dbo.", `"`+l.schema+`".`, "@", l.mark).Replace(text)
+	return strings.NewReplacer("dbo.", `"`+l.schema+`".`, "@", l.mark, "pawl.outbox", l.outbox).Replace(text)
 }
 
 // one reads a number.

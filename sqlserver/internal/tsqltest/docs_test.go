@@ -1,6 +1,8 @@
 package tsqltest_test
 
 import (
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/bravellian/pawl/internal/test/docblocks"
@@ -25,5 +27,33 @@ func TestDocumentedStatements(t *testing.T) {
 	}
 	if n == 0 {
 		t.Error("no page has any")
+	}
+}
+
+// The statements by which rows of other tables are imported, and the procedures that take the origin's place.
+func TestTextsBesideTheEngine(t *testing.T) {
+	for file, params := range map[string][]string{"../../../cmd/pawl/internal/importer/testdata/sqlserver.sql": {"p1", "p2", "p3"}, "../../compat/origin.sql": nil} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for batch := range strings.SplitSeq(string(text), "\nGO\n") {
+			if strings.TrimSpace(batch) == "" {
+				continue
+			}
+			n++
+			script, err := tsqltest.Parse(batch)
+			if err != nil {
+				t.Errorf("%s: %v in\n%s", file, err, batch)
+				continue
+			}
+			for _, problem := range tsqltest.Problems(script, params...) {
+				t.Errorf("%s: %s in\n%s", file, problem, batch)
+			}
+		}
+		if n < 20 {
+			t.Errorf("%s has %d batches", file, n)
+		}
 	}
 }

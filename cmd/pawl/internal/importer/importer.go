@@ -175,7 +175,7 @@ func (m *mover) batch(ctx context.Context, skip int, single bool) (all []*row, e
 	if err != nil {
 		return nil, err
 	}
-	tx, err := m.db.BeginTx(ctx, nil)
+	tx, err := m.db.BeginTx(ctx, m.isolation())
 	if err != nil {
 		return nil, err
 	}
@@ -194,6 +194,14 @@ func (m *mover) batch(ctx context.Context, skip int, single bool) (all []*row, e
 		return nil, err
 	}
 	return all, tx.Commit()
+}
+
+// isolation is the one in which rows that others have locked can be skipped. SQLite has one alone.
+func (d *dialect) isolation() *sql.TxOptions {
+	if d.engine == "sqlite" {
+		return nil
+	}
+	return &sql.TxOptions{Isolation: sql.LevelReadCommitted}
 }
 
 // rollback ends a transaction that has not committed.

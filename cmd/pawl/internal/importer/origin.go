@@ -35,7 +35,7 @@ func originTables() []originTable {
 }
 
 // plans returns those of the tables that are there.
-func (o Origin) plans(ctx context.Context, db *sql.DB, d *dialect) (plans []*plan, err error) {
+func (o Origin) plans(ctx context.Context, db *sql.DB, d *dialect) ([]*plan, error) {
 	if o.Schema == "" {
 		o.Schema = d.schema
 	}
@@ -43,6 +43,11 @@ func (o Origin) plans(ctx context.Context, db *sql.DB, d *dialect) (plans []*pla
 	if err != nil {
 		return nil, err
 	}
+	return o.of(d, all)
+}
+
+// of returns the plans of tables.
+func (o Origin) of(d *dialect, all tables) (plans []*plan, err error) {
 	for _, of := range originTables() {
 		t := all.find(of.name)
 		if t == nil {

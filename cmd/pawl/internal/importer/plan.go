@@ -3,6 +3,7 @@ package importer
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -89,18 +90,27 @@ func (p *plan) those(text string, keys, args []any) (string, []any) {
 	return text + " IN (" + strings.Join(places, ", ") + ")", args
 }
 
-// count counts the rows that wait, and those of the other states.
-func (p *plan) count(ctx context.Context, db *sql.DB) (waiting int64, others map[string]int64, err error) {
-	counts := make([]int64, len(p.others)+1)
-	sums, dest := make([]string, len(counts)), make([]any, len(counts))
+// tally returns the query that counts the rows that wait, and those of the other states. SQL Server sums no expression
+// with a subquery.
+func (p *plan) tally() string {
+	var ones, sums []string
 	for i, s := range append([]state{{is: p.waiting.text}}, p.others...) {
-		sums[i] = "coalesce(sum(CASE WHEN " + s.is + " THEN 1 ELSE 0 END), 0)"
-		dest[i] = &counts[i]
+		ones = append(ones, fmt.Sprintf("CASE WHEN %s THEN 1 ELSE 0 END AS n%d", s.is, i))
+		sums = append(sums, fmt.Sprintf("coalesce(sum(x.n%d), 0)", i))
 	}
-	err = db.QueryRowContext(ctx, "SELECT "+strings.Join(sums, ", ")+" FROM "+p.table+" AS t", p.waiting.args...).Scan(dest...)
+	return "SELECT " + strings.Join(sums, ", ") + " FROM (SELECT " + strings.Join(ones, ", ") + " FROM " + p.table + " AS t) x"
+}
+
+// count counts them.
+func (p *plan) count(ctx context.Context, db *sql.DB) (waiting int64, others map[string]int64, err error) {
 	others = map[string]int64{}
-	for i, s := range p.others {
-		others[s.name] = counts[i+1]
+	counts, dest := make([]int64, len(p.others)), []any{&waiting}
+	for i := range counts {
+		dest = append(dest, &counts[i])
 	}
-	return counts[0], others, err
+	err = db.QueryRowContext(ctx, p.tally(), p.waiting.args...).Scan(dest...)
+	for i, s := range p.others {
+		others[s.name] = counts[i]
+	}
+	return waiting, others, err
 }

@@ -37,10 +37,15 @@ func (o Table) plans(ctx context.Context, db *sql.DB, d *dialect) ([]*plan, erro
 	if err != nil {
 		return nil, err
 	}
-	t := all.find(name)
-	if t == nil {
+	if all.find(name) == nil {
 		return nil, errNoTable("table "+strconv.QuoteToASCII(name), schema)
 	}
+	return o.of(d, all, name)
+}
+
+// of returns the plan of the table of a name.
+func (o Table) of(d *dialect, all tables, name string) ([]*plan, error) {
+	t := all.find(name)
 	p := &plan{dialect: d, name: t.name, table: d.quoted(t)}
 	for _, read := range []func(*plan, *table) error{o.fields, o.waiting, o.moved} {
 		if err := read(p, t); err != nil {
