@@ -11,6 +11,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/importer"
 )
@@ -24,6 +25,7 @@ func TestImportSurvivesKills(t *testing.T) {
 	}
 	onLegacy(t, func(t *testing.T, l *legacy) {
 		l.outboxTable()
+		l.index("moved", `"ProcessedBy"`) // for the test's own counts
 		l.fill(0, n*3/4)
 		var program sync.WaitGroup
 		ctx, stop := context.WithCancel(t.Context())
@@ -31,7 +33,7 @@ func TestImportSurvivesKills(t *testing.T) {
 		program.Go(func() { l.insertMore(n*3/4, n) })
 		program.Go(func() { l.claimAndAck(ctx, n/5/10) })
 
-		args := []string{"import", "origin", "--json", "--batch=100", "--from", l.schema}
+		args := []string{"import", "origin", "--json", fmt.Sprintf("--batch=%d", n/200), "--from", l.schema}
 		marked := func() int64 { return l.one(`SELECT count(*) FROM dbo."Outbox" WHERE "ProcessedBy" = 'pawl import'`) }
 		for i := range kills {
 			p := l.process(args...)
@@ -70,7 +72,8 @@ func (l *legacy) matching() int64 {
 func rows(from, to int) string {
 	var b strings.Builder
 	for i := from; i < to; i++ {
-		fmt.Fprintf(&b, `, ('%s', '%s', 'order.created', '{"n":%d}', '2026-01-02T03:04:05Z', '2026-01-02T03:04:05Z')`, guid(1, i), guid(2, i), i)
+		at := time.Unix(int64(1_767_300_000+i), 0).UTC().Format(time.RFC3339)
+		fmt.Fprintf(&b, `, ('%s', '%s', 'order.created', '{"n":%d}', '%s', '%s')`, guid(1, i), guid(2, i), i, at, at)
 	}
 	return b.String()[2:]
 }

@@ -96,11 +96,16 @@ func (l *legacy) outboxTable() {
 	l.exec(l.types(`CREATE TABLE dbo."Outbox" ("Id" UNIQUEIDENTIFIER PRIMARY KEY, "Topic" VARCHAR(255) NOT NULL, "Payload" TEXT NOT NULL, "CreatedAt" DATETIMEOFFSET NOT NULL,
 		"Status" SMALLINT NOT NULL DEFAULT 0, "LockedUntil" DATETIME2 NULL, "OwnerToken" UNIQUEIDENTIFIER NULL, "IsProcessed" BIT NOT NULL DEFAULT FALSE, "ProcessedAt" DATETIMEOFFSET NULL, "ProcessedBy" VARCHAR(100) NULL,
 		"RetryCount" INT NOT NULL DEFAULT 0, "LastError" TEXT NULL, "NextAttemptAt" DATETIMEOFFSET NOT NULL, "MessageId" UNIQUEIDENTIFIER NOT NULL, "CorrelationId" VARCHAR(255) NULL, "DueTimeUtc" DATETIMEOFFSET NULL)`))
-	index := `CREATE INDEX "IX_Outbox_WorkQueue" ON dbo."Outbox" ("Status", "CreatedAt")`
+	l.index("IX_Outbox_WorkQueue", `"Status", "CreatedAt"`)
+}
+
+// index makes an index of the outbox, whose schema SQLite wants before the index.
+func (l *legacy) index(name, columns string) {
 	if l.mark == "?" {
-		index = `CREATE INDEX main."IX_Outbox_WorkQueue" ON "Outbox" ("Status", "CreatedAt")`
+		l.exec(`CREATE INDEX main."` + name + `" ON "Outbox" (` + columns + `)`)
+	} else {
+		l.exec(`CREATE INDEX "` + name + `" ON dbo."Outbox" (` + columns + `)`)
 	}
-	l.exec(index)
 }
 
 func (l *legacy) types(text string) string {

@@ -141,12 +141,23 @@ func (m *mover) run(ctx context.Context) error {
 	return err
 }
 
-// pass goes once over the rows that wait. Those that are refused stay in front of the others, and are skipped.
+// pass goes once over the rows that wait.
 func (m *mover) pass(ctx context.Context) (moved int64, err error) {
+	for _, phase := range m.phases {
+		n, err := m.passOf(ctx, phase, moved)
+		if moved += n; err != nil {
+			return moved, err
+		}
+	}
+	return moved, nil
+}
+
+// passOf is pass for a phase. Rows that are refused stay in front of the others, and are skipped.
+func (m *mover) passOf(ctx context.Context, phase string, before int64) (moved int64, err error) {
 	for skip := 0; ; {
-		all, err := m.batch(ctx, skip, false)
+		all, err := m.batch(ctx, phase, skip, false)
 		if errors.Is(err, errKnown) {
-			all, err = m.batch(ctx, skip, true)
+			all, err = m.batch(ctx, phase, skip, true)
 		}
 		if err != nil {
 			return moved, err
@@ -160,7 +171,7 @@ func (m *mover) pass(ctx context.Context) (moved int64, err error) {
 			}
 		}
 		if m.Progress != nil {
-			m.Progress(m.name, m.report.Moved+moved)
+			m.Progress(m.name, m.report.Moved+before+moved)
 		}
 		if len(all) < m.Batch {
 			return moved, nil
@@ -170,7 +181,7 @@ func (m *mover) pass(ctx context.Context) (moved int64, err error) {
 
 // batch moves rows in one transaction, all that are not refused. Without single it fails with errKnown if one of them
 // has an id that is known; with single it finds out which, by a statement for each.
-func (m *mover) batch(ctx context.Context, skip int, single bool) (all []*row, err error) {
+func (m *mover) batch(ctx context.Context, phase string, skip int, single bool) (all []*row, err error) {
 	clock, _, err := engine.Get(ctx, m.added, op.ClockNow{})
 	if err != nil {
 		return nil, err
@@ -180,7 +191,7 @@ func (m *mover) batch(ctx context.Context, skip int, single bool) (all []*row, e
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, rollback(tx)) }()
-	rows, err := tx.QueryContext(ctx, m.pick(skip, m.Batch), m.waiting.args...)
+	rows, err := tx.QueryContext(ctx, m.pick(phase, skip, m.Batch), m.waiting.args...)
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,10 @@ func TestStatementsForSQLServer(t *testing.T) {
 		if len(args) != 2 || len(more) != 2+strings.Count(p.waiting.text, "@p") {
 			t.Errorf("%s: arguments %v and %v", p.name, args, more)
 		}
-		text += strings.Join([]string{p.pick(10, 500), p.peek(), settle, still, p.tally()}, ";\nGO\n") + ";\nGO\n"
+		for _, phase := range p.phases {
+			text += p.pick(phase, 10, 500) + ";\nGO\n"
+		}
+		text += strings.Join([]string{p.peek(), settle, still, p.tally()}, ";\nGO\n") + ";\nGO\n"
 	}
 	const file = "testdata/sqlserver.sql"
 	if *update {

@@ -60,9 +60,10 @@ func (o Origin) of(d *dialect, all tables) (plans []*plan, err error) {
 		if err := o.content(p, t, all.find(of.content)); err != nil {
 			return nil, err
 		}
-		if p.waiting.text, err = o.states(p, t); err != nil {
+		if p.phases, err = o.states(p, t); err != nil {
 			return nil, err
 		}
+		p.waiting.text = "(" + strings.Join(p.phases, " OR ") + ")"
 		if of.name == "Outbox" {
 			apart(p, t, all)
 		}
@@ -120,9 +121,9 @@ func (o Origin) content(p *plan, t, job *table) error {
 	return nil
 }
 
-// states returns the condition of rows that are ready, or claimed and to be moved all the same, and has the others
-// counted.
-func (o Origin) states(p *plan, t *table) (waits string, err error) {
+// states returns the conditions of rows that are ready, and of those that are claimed and to be moved all the same, and
+// has the others counted.
+func (o Origin) states(p *plan, t *table) (waits []string, err error) {
 	code, ok := t.column("StatusCode")
 	if !ok {
 		code, ok = t.column("Status")
@@ -131,21 +132,21 @@ func (o Origin) states(p *plan, t *table) (waits string, err error) {
 	case !ok: // the oldest form of the Outbox
 		processed, err := t.need("IsProcessed")
 		p.others = []state{{"done", p.of(processed) + " = " + processed.bit(true)}}
-		return p.of(processed) + " = " + processed.bit(false), err
+		return []string{p.of(processed) + " = " + processed.bit(false)}, err
 	case code.isText():
 		p.others = []state{{"not pending", p.of(code) + " <> 'Pending'"}}
-		return p.of(code) + " = 'Pending'", nil
+		return []string{p.of(code) + " = 'Pending'"}, nil
 	}
-	is := p.of(code) + " = "
-	waits = is + "0"
-	until, leased := t.column("LockedUntil")
-	switch {
-	case o.Claimed:
-		waits = p.of(code) + " IN (0, 1)"
-	case leased:
-		waits = "(" + is + "0 OR " + is + "1 AND " + p.past(until) + ")"
+	is, held := p.of(code)+" = ", ""
+	waits = []string{is + "0"}
+	if until, leased := t.column("LockedUntil"); o.Claimed {
+		waits, held = append(waits, is+"1"), is+"1 AND 1 = 0"
+	} else if leased {
+		waits, held = append(waits, is+"1 AND "+p.past(until)), is+"1 AND CASE WHEN "+p.past(until)+" THEN 0 ELSE 1 END = 1" // it may be null
+	} else {
+		held = is + "1"
 	}
-	p.others = []state{{"in progress", "CASE WHEN " + waits + " THEN 0 ELSE 1 END = 1 AND " + is + "1"}, {"done", is + "2"}, {"failed", is + "3"}} // a lease may be null
+	p.others = []state{{"in progress", held}, {"done", is + "2"}, {"failed", is + "3"}}
 	return waits, nil
 }
 
@@ -166,6 +167,9 @@ func apart(p *plan, t *table, all tables) {
 	}
 	p.others = append(p.others, state{"in joins", p.waiting.text + " AND NOT (" + free + ")"})
 	p.waiting.text += " AND " + free
+	for i := range p.phases {
+		p.phases[i] += " AND " + free
+	}
 }
 
 // set is how a row says that it was moved: none of the origin's procedures takes it.

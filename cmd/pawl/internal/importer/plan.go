@@ -32,6 +32,7 @@ type plan struct {
 	exprs   [fields]string // what each field is read from; "": nothing
 	fixed   [fields]string // what it is instead, for all rows
 	waiting clause         // which rows wait
+	phases  []string       // its alternatives, each of which an index may have in order; none: waiting is all
 	moved   clause         // what is set in a row that was moved; "": it is deleted
 	order   string
 	others  []state // rows that do not wait, for the report
@@ -47,24 +48,24 @@ type clause struct {
 // state is rows that the report counts.
 type state struct{ name, is string }
 
-// pick returns the query of at most so many rows that wait, behind the first ones, and locks them.
-func (p *plan) pick(skip, most int) string {
-	return p.fill(strings.NewReplacer("{skip}", strconv.Itoa(skip), "{most}", strconv.Itoa(most)).Replace(p.text("pick")))
+// pick returns the query of at most so many rows that wait in a phase, behind the first ones, and locks them.
+func (p *plan) pick(phase string, skip, most int) string {
+	return p.fill(strings.NewReplacer("{skip}", strconv.Itoa(skip), "{most}", strconv.Itoa(most)).Replace(p.text("pick")), phase)
 }
 
 // peek returns the query of all rows that wait.
 func (p *plan) peek() string {
-	return p.fill("SELECT {columns} FROM {table} AS t WHERE {waiting} ORDER BY {order}")
+	return p.fill("SELECT {columns} FROM {table} AS t WHERE {waiting} ORDER BY {order}", p.waiting.text)
 }
 
-func (p *plan) fill(text string) string {
+func (p *plan) fill(text, waiting string) string {
 	columns := slices.Clone(p.exprs[:])
 	for i := range columns {
 		if columns[i] == "" {
 			columns[i] = "NULL"
 		}
 	}
-	return strings.NewReplacer("{columns}", strings.Join(columns, ", "), "{table}", p.table, "{waiting}", p.waiting.text, "{order}", p.order).Replace(text)
+	return strings.NewReplacer("{columns}", strings.Join(columns, ", "), "{table}", p.table, "{waiting}", waiting, "{order}", p.order).Replace(text)
 }
 
 // settle returns the statement that marks rows as moved, or deletes them.

@@ -126,6 +126,7 @@ func (o Table) waiting(p *plan, t *table) error {
 		all = append(all, "("+strings.Join(any, " OR ")+")")
 	})
 	p.waiting.text = strings.Join(all, " AND ")
+	p.phases = []string{p.waiting.text}
 	return err
 }
 
