@@ -4,40 +4,62 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 )
 
 // ErrADO is returned for an ADO.NET connection string that is another engine's, or cannot be read.
 var ErrADO = errors.New("an ADO.NET connection string")
 
-// adoNames are settings of ADO.NET with which a connection string may begin, and go-mssqldb's names for them. With the
-// others it can be PostgreSQL's list, too.
+// adoNames are the settings of Microsoft.Data.SqlClient, and go-mssqldb's names for them; "" is one without effect there.
 func adoNames() map[string]string {
-	return map[string]string{
-		"server": "server", "data source": "server", "address": "server", "addr": "server", "network address": "server", "initial catalog": "database", "database": "database",
-		"user id": "user id", "uid": "user id", "user": "user id", "pwd": "password", "password": "password", "application name": "app name", "app": "app name",
-		"connect timeout": "dial timeout", "connection timeout": "dial timeout", "timeout": "dial timeout", "trust server certificate": "trustservercertificate",
-		"integrated security": "integrated security", "trusted_connection": "trusted_connection", "encrypt": "encrypt", "trustservercertificate": "trustservercertificate",
-		"persist security info": "persist security info", "username": "username", "host": "host", "port": "port", "filename": "filename",
+	names := map[string]string{
+		"data source": "server", "address": "server", "addr": "server", "network address": "server", "initial catalog": "database", "uid": "user id", "user": "user id", "pwd": "password",
+		"application name": "app name", "app": "app name", "connect timeout": "dial timeout", "connection timeout": "dial timeout", "timeout": "dial timeout",
+		"trust server certificate": "trustservercertificate", "host name in certificate": "hostnameincertificate", "application intent": "applicationintent",
+		"multi subnet failover": "multisubnetfailover", "failover partner": "failoverpartner", "wsid": "workstation id",
 	}
+	for _, name := range []string{"server", "database", "user id", "password", "encrypt", "trustservercertificate", "hostnameincertificate", "applicationintent", "multisubnetfailover", "workstation id", "packet size"} {
+		names[name] = name
+	}
+	for _, name := range []string{
+		"integrated security", "trusted_connection", "persist security info", "pooling", "min pool size", "max pool size", "command timeout", "enlist", "type system version",
+		"multipleactiveresultsets", "multiple active result sets", "connectretrycount", "connect retry count", "connectretryinterval", "connect retry interval", "load balance timeout",
+		"connection lifetime", "current language", "language", "column encryption setting",
+	} {
+		names[name] = ""
+	}
+	return names
 }
 
-// lists are those of adoNames that PostgreSQL's lists have.
-const lists = " database user password host port "
+// others are settings of other engines alone.
+const others = " host port username passfile sslmode ssl_mode search_path timezone filename mode cache foreign_keys "
+
+// lists are settings that PostgreSQL's lists have, too.
+const lists = " host port user password database passfile sslmode timezone search_path "
 
 // ADO returns the sqlserver:// URL of an ADO.NET connection string, "Server=h;Database=d;User Id=u;Password=p", and any
 // other text as it is. One of another engine is ErrADO, and the error says what to write instead. Errors contain nothing
 // of the text.
 func ADO(text string) (string, error) {
-	settings, ok, err := adoSettings(text)
-	if !ok || err != nil {
-		return text, err
+	settings, unknown, ok, err := adoSettings(text)
+	if err != nil {
+		return "", err
 	}
-	switch has := func(name string) bool { _, ok := settings[name]; return ok }; {
-	case has("host"), has("username"), has("passfile"), has("ssl mode"), has("search path"), has("port"):
+	if !ok {
+		return text, nil
+	}
+	has := func(names ...string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { _, ok := settings[name]; return ok })
+	}
+	switch {
+	case has("host", "port", "username", "passfile", "sslmode", "ssl mode", "search path", "timezone"):
 		return "", fmt.Errorf(`%w of Npgsql, for PostgreSQL: write postgres://USER:PASSWORD@HOST:PORT/DATABASE or "host=HOST user=USER password=PASSWORD dbname=DATABASE"`, ErrADO)
-	case has("filename"), has("mode"), has("cache"), has("foreign keys"), isFile(settings["server"]):
+	case has("filename", "mode", "cache", "foreign keys"), isFile(settings["server"]):
 		return "", fmt.Errorf("%w of Microsoft.Data.Sqlite: write sqlite:PATH", ErrADO)
+	}
+	if unknown {
+		return "", fmt.Errorf("%w with an unknown setting: %s", ErrADO, quoting)
 	}
 	host, instance, ok := adoServer(settings["server"])
 	if !ok {
@@ -45,9 +67,7 @@ func ADO(text string) (string, error) {
 	}
 	u, query := url.URL{Scheme: "sqlserver", Host: host, Path: instance}, url.Values{}
 	for name, value := range settings {
-		switch name {
-		case "server", "user id", "password":
-		default:
+		if effect, ours := adoNames()[name]; (effect != "" || !ours) && name != "server" && name != "user id" && name != "password" {
 			query.Set(name, value)
 		}
 	}
@@ -60,33 +80,35 @@ func ADO(text string) (string, error) {
 	return u.String(), nil
 }
 
-// adoSettings reads a connection string. ok is false for what is none.
-func adoSettings(text string) (settings map[string]string, ok bool, err error) {
+// quoting is what may be wrong with a string that cannot be read.
+const quoting = "a password with a semicolon, a quote or a brace stands in double quotes, with its own double quotes doubled"
+
+// adoSettings reads a connection string, with go-mssqldb's names. unknown: it has others, too. ok is false for what is
+// none.
+func adoSettings(text string) (settings map[string]string, unknown, ok bool, err error) {
 	settings = map[string]string{}
 	for first := true; strings.Trim(text, blanks+";") != ""; first = false {
 		name, rest, assigned := strings.Cut(strings.TrimLeft(text, blanks+";"), "=")
 		name = strings.ToLower(strings.Trim(name, blanks))
 		value, behind := adoValue(strings.TrimLeft(rest, blanks))
-		known := adoNames()[name]
-		if first {
-			list := strings.Contains(lists, " "+name+" ")
-			if known == "" || list && (behind == "" || strings.Contains(value, "=")) {
-				return nil, false, nil
-			}
+		canonical, known := adoNames()[name]
+		word := " " + strings.ReplaceAll(name, " ", "_") + " "
+		if first && (!known && !strings.Contains(others, word) || strings.Contains(lists, word) && (!strings.HasPrefix(behind, ";") || strings.Contains(value, "="))) {
+			return nil, false, false, nil
 		}
-		if known == "" {
-			known = name
+		if canonical == "" {
+			canonical = name
 		}
-		_, twice := settings[known]
+		_, twice := settings[canonical]
 		switch {
-		case !assigned, strings.Contains(name, ";"):
-			return nil, true, fmt.Errorf("%w with a part that has no =: a password with ; or quotes stands in quotes, with its own doubled", ErrADO)
+		case !assigned, strings.ContainsAny(name, ";'\""), strings.HasPrefix(value, "{"):
+			return nil, false, true, fmt.Errorf("%w that cannot be read: %s", ErrADO, quoting)
 		case twice:
-			return nil, true, fmt.Errorf("%w: %w", ErrADO, ErrTwice)
+			return nil, false, true, fmt.Errorf("%w with a setting that is given twice: %s", ErrADO, quoting)
 		}
-		settings[known], text = value, behind
+		settings[canonical], text, unknown = value, behind, unknown || !known
 	}
-	return settings, len(settings) > 0, nil
+	return settings, unknown, len(settings) > 0, nil
 }
 
 // adoValue returns a value, in quotes that are doubled inside or up to the next semicolon, and what follows.
@@ -104,7 +126,7 @@ func adoValue(text string) (value, behind string) {
 		part, closed := strings.CutSuffix(parts[i], quote)
 		value += part
 		if !closed || i+1 < len(parts) && parts[i+1] != quote {
-			return value, strings.Join(parts[i+1:], "")
+			return value, strings.TrimLeft(strings.Join(parts[i+1:], ""), blanks)
 		}
 		value += quote
 		i++
