@@ -16,7 +16,7 @@ import (
 	"github.com/bravellian/pawl/cmd/pawl/internal/importer"
 )
 
-// Any number of kills of the import, beside a program that adds, claims and acks rows as the origin's do, lose no row and
+// D-810: any number of kills of the import, beside a program that adds, claims and acks rows as the origin's do, lose no row and
 // move none twice, and move none that the program has done.
 func TestImportSurvivesKills(t *testing.T) {
 	n, kills := 4000, 4
@@ -25,7 +25,8 @@ func TestImportSurvivesKills(t *testing.T) {
 	}
 	onLegacy(t, func(t *testing.T, l *legacy) {
 		l.outboxTable()
-		l.index("moved", `"ProcessedBy"`) // for the test's own counts
+		l.index("moved", `"ProcessedBy"`) // these are for the test's own counts
+		l.index("message", `"MessageId"`)
 		l.fill(0, n*3/4)
 		var program sync.WaitGroup
 		ctx, stop := context.WithCancel(t.Context())
@@ -65,7 +66,7 @@ func (l *legacy) matching() int64 {
 	if l.mark == "$" {
 		return l.one(`SELECT count(*) FROM pawl.outbox m INNER JOIN dbo."Outbox" o ON o."MessageId" = m.message_id WHERE o."ProcessedBy" = 'pawl import' AND o."Payload" = m.payload`)
 	}
-	return l.one(`SELECT count(*) FROM pawl.outbox m INNER JOIN dbo."Outbox" o ON o."MessageId" = m.message_id WHERE o."ProcessedBy" = 'pawl import' AND o."Payload" = CAST(m.payload AS TEXT)`)
+	return l.one(`SELECT count(*) FROM pawl.outbox m CROSS JOIN dbo."Outbox" o ON o."MessageId" = m.message_id WHERE o."ProcessedBy" = 'pawl import' AND o."Payload" = CAST(m.payload AS TEXT)`)
 }
 
 // rows are values of rows of the outbox.

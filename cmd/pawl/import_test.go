@@ -127,7 +127,7 @@ func (l *legacy) message(n int, set string) {
 	}
 }
 
-// What waits in the origin's tables is moved with its ids, times and correlation; what does not, or cannot, stays.
+// D-811, D-812: what waits in the origin's tables is moved with its ids, times and correlation; what does not, or cannot, stays.
 func TestImportOrigin(t *testing.T) {
 	onLegacy(t, func(t *testing.T, l *legacy) {
 		l.outboxTable()

@@ -8,7 +8,7 @@ import (
 	"github.com/bravellian/pawl/internal/enginekit/dsn"
 )
 
-// A connection string of ADO.NET becomes the URL that go-mssqldb reads, and any other text stays.
+// D-813: a connection string of ADO.NET becomes the URL that go-mssqldb reads, and any other text stays.
 func TestADO(t *testing.T) {
 	for text, want := range map[string]string{
 		"Server=h;Database=d;User Id=u;Password=p":                      "sqlserver://u:p@h?database=d",
@@ -35,7 +35,7 @@ func TestADO(t *testing.T) {
 	}
 }
 
-// One of another engine is named, with what to write; what cannot be read shows nothing of itself.
+// D-813: one of another engine is named, with what to write; what cannot be read shows nothing of itself.
 func TestADORefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"Host=h;Username=u;Password=secret;Database=d":   "of Npgsql",

@@ -9,7 +9,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// compat/origin.sql has the procedures and tables that the origin has, and uses of pawl what there is: macros are none.
+// D-814: compat/origin.sql has the procedures and tables that the origin has, and uses of pawl what there is: macros are none.
 func TestOriginCompat(t *testing.T) {
 	file, err := os.ReadFile("../../compat/origin.sql")
 	if err != nil {

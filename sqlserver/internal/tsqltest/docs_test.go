@@ -2,6 +2,7 @@ package tsqltest_test
 
 import (
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -30,7 +31,7 @@ func TestDocumentedStatements(t *testing.T) {
 	}
 }
 
-// The statements by which rows of other tables are imported, and the procedures that take the origin's place.
+// D-814: the statements by which rows of other tables are imported, and the procedures that take the origin's place.
 func TestTextsBesideTheEngine(t *testing.T) {
 	for file, params := range map[string][]string{"../../../cmd/pawl/internal/importer/testdata/sqlserver.sql": {"p1", "p2", "p3"}, "../../compat/origin.sql": nil} {
 		text, err := os.ReadFile(file)
@@ -55,5 +56,27 @@ func TestTextsBesideTheEngine(t *testing.T) {
 		if n < 20 {
 			t.Errorf("%s has %d batches", file, n)
 		}
+	}
+}
+
+// D-814: what the example in C# sends to SQL Server.
+func TestStatementsOfDotnet(t *testing.T) {
+	text, err := os.ReadFile("../../../examples/dotnet/Program.cs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := regexp.MustCompile(`(?s)const string (SqlServer\w+|Invoice) = """(.*?)""";`).FindAllStringSubmatch(string(text), -1)
+	for _, m := range all {
+		script, err := tsqltest.Parse(m[2])
+		if err != nil {
+			t.Errorf("%s: %v", m[1], err)
+			continue
+		}
+		for _, problem := range tsqltest.Problems(script, "cents", "payload", "owner", "id", "error", "body") {
+			t.Errorf("%s: %s", m[1], problem)
+		}
+	}
+	if len(all) != 7 {
+		t.Errorf("%d statements", len(all))
 	}
 }
