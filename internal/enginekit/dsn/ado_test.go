@@ -51,6 +51,10 @@ func TestADORefuses(t *testing.T) {
 		`Server=(localdb)\secret;Database=d`:             "cannot be read",
 		`Server=u:secret@h;Database=d`:                   "cannot be read",
 		"Initial Catalog=d;Password=secret":              "cannot be read",
+		"Server=h;Password={a;secret}":                   "double quotes",
+		"Server=h;Password=a;x=secret":                   "unknown setting",
+		`Server=h;Password="a"secret=b`:                  "unknown setting",
+		"Server=h;Password='a'b;secret=c":                "double quotes",
 	} {
 		got, err := dsn.ADO(text)
 		if !errors.Is(err, dsn.ErrADO) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error()+got, "secret") {
