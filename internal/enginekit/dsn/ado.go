@@ -11,7 +11,7 @@ import (
 // ErrADO is returned for an ADO.NET connection string that is another engine's, or cannot be read.
 var ErrADO = errors.New("an ADO.NET connection string")
 
-// adoNames are the settings of Microsoft.Data.SqlClient, and go-mssqldb's names for them; "" is one without effect there.
+// adoNames are the settings of the driver for SQL Server, and go-mssqldb's names for them; "" is one without effect there.
 func adoNames() map[string]string {
 	names := map[string]string{
 		"data source": "server", "address": "server", "addr": "server", "network address": "server", "initial catalog": "database", "uid": "user id", "user": "user id", "pwd": "password",
