@@ -35,9 +35,9 @@ type Options struct {
 }
 
 // Open returns a database on a pool of its own, which connects to the server that a
-// sqlserver:// URL names. The URL may hold everything that go-mssqldb understands. No
-// connection is made before it is needed; errors do not quote the URL. Close closes the
-// pool.
+// sqlserver:// URL or an ADO.NET connection string (Server=…;Database=…) names. It may hold
+// everything that go-mssqldb understands. No connection is made before it is needed; errors
+// do not quote it. Close closes the pool.
 //
 // SQL Server is a preview: no SQL Server has run it.
 func Open(url string, opts ...Options) (pawl.DB, error) {

@@ -73,6 +73,7 @@ type cli struct {
 	Migrate      migrateCmd      `cmd:"" help:"Create pawl's tables, or bring them up to date."`
 	AfterRestore afterRestoreCmd `cmd:"" help:"Record that a database was restored from a backup."`
 	Enqueue      enqueueCmd      `cmd:"" help:"Enqueue messages from the command line, standard input or a file."`
+	Import       importCmd       `cmd:"" help:"Move rows of other outbox tables of the database into pawl."`
 	Work         workCmd         `cmd:"" help:"Run a command for every message."`
 	Ls           lsCmd           `cmd:"" aliases:"list" help:"List messages, newest first."`
 	Show         showCmd         `cmd:"" help:"Show a message with its payload."`
@@ -117,7 +118,7 @@ type cli struct {
 
 // options hold for all commands.
 type options struct {
-	DB     string `name:"db" default:"sqlite:pawl.db" placeholder:"URL" help:"Database: the path or file: URI of a SQLite file, sqlite:PATH, postgres://USER@HOST/DATABASE, \"host=HOST dbname=DATABASE\" or sqlserver://USER@HOST?database=DATABASE. Default: ${default}."`
+	DB     string `name:"db" default:"sqlite:pawl.db" placeholder:"URL" help:"Database: the path or file: URI of a SQLite file, sqlite:PATH, postgres://USER@HOST/DATABASE, \"host=HOST dbname=DATABASE\", sqlserver://USER@HOST?database=DATABASE or \"Server=HOST;Database=DATABASE\". Default: ${default}."`
 	Fleet  string `placeholder:"WHERE" help:"In place of --db a fleet of databases: dir:PATH[/PATTERN], list:FILE or table:URL; see \"pawl fleet --help\". With --store any command is about one of them."`
 	Store  string `placeholder:"KEY" help:"The store of --fleet that the command is about."`
 	Schema string `placeholder:"NAME" help:"Schema of pawl's tables in PostgreSQL. Default: pawl."`

@@ -4,6 +4,7 @@ package dsn
 
 import (
 	"errors"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -43,6 +44,12 @@ var (
 func Check(text string) error {
 	scheme := Scheme(text)
 	if scheme == "" || !strings.HasPrefix(text, scheme+"://") {
+		switch address, err := ADO(text); {
+		case err != nil:
+			return err
+		case address != text:
+			return fmt.Errorf("%w of SQL Server, not of this engine", ErrADO)
+		}
 		return checkList(text)
 	}
 	authority, behind := split(text)

@@ -81,7 +81,7 @@ type DB struct {
 
 var _ engine.DB = (*DB)(nil)
 
-// Open connects to the server that a sqlserver:// URL names. The URL may have every
+// Open connects to the server that a sqlserver:// URL or an ADO.NET connection string names. It may have every
 // parameter of go-mssqldb. No connection is made before it is needed.
 func Open(url string, opts ...Options) (*DB, error) {
 	config, err := parse(url)
@@ -94,8 +94,11 @@ func Open(url string, opts ...Options) (*DB, error) {
 // parse refuses a URL that the driver would misread: errors quote host and database, which
 // would then be a part of the password (D-5).
 func parse(url string) (config msdsn.Config, err error) {
+	if url, err = dsn.ADO(url); err != nil {
+		return config, fmt.Errorf("open sqlserver: %w", err)
+	}
 	if scheme := dsn.Scheme(url); scheme != "sqlserver" {
-		return config, errors.New("open sqlserver: the URL does not begin with sqlserver://")
+		return config, errors.New("open sqlserver: neither a URL that begins with sqlserver:// nor Server=HOST;Database=NAME")
 	}
 	if err := dsn.Check(url); err != nil {
 		return config, fmt.Errorf("open sqlserver: %w", err)

@@ -12,24 +12,24 @@ import (
 	"time"
 )
 
-// image is the maker's, by the year of a version.
-const image = "mcr.microsoft.com/mssql/server:%s-latest"
+// imageVariable names the maker's image without its tag, as the maker's documentation does.
+const imageVariable = "PAWL_SQLSERVER_IMAGE"
 
 // container is a server that ends with this process.
 type container struct{ engine, id, url string }
 
 // errNoServer is returned where nothing can be tested on.
-var errNoServer = errors.New(variable + " is not set, and neither docker nor podman runs here (docs/sqlserver.md)")
+var errNoServer = errors.New(variable + " is not set, and not both " + imageVariable + " and docker or podman are here (docs/sqlserver.md)")
 
 // start starts the maker's container and waits until it takes logins. Whoever runs it accepts the maker's licence, as
 // the image asks for.
 func start(ctx context.Context, version string) (*container, error) {
-	engine := containerEngine(ctx)
-	if engine == "" {
+	engine, image := containerEngine(ctx), os.Getenv(imageVariable)
+	if engine == "" || image == "" {
 		return nil, errNoServer
 	}
 	password := "p1A-" + rand.Text()
-	run := exec.CommandContext(ctx, engine, "run", "--detach", "--rm", "--publish", "127.0.0.1::1433", "--env", "ACCEPT_EULA=Y", "--env", "MSSQL_PID=Developer", "--env", "MSSQL_SA_PASSWORD", fmt.Sprintf(image, version))
+	run := exec.CommandContext(ctx, engine, "run", "--detach", "--rm", "--publish", "127.0.0.1::1433", "--env", "ACCEPT_EULA=Y", "--env", "MSSQL_PID=Developer", "--env", "MSSQL_SA_PASSWORD", image+":"+version+"-latest")
 	run.Env, run.Stderr = append(os.Environ(), "MSSQL_SA_PASSWORD="+password), os.Stderr
 	out, err := run.Output()
 	if err != nil {

@@ -3,7 +3,7 @@
 //	go run ./sqlserver/internal/withsqlserver [-version year] [-setting name] -- command [argument]...
 //
 // The server is the one that PAWL_TEST_SQLSERVER names. Where nothing does, it is a container of the maker's image,
-// which ends with the command; Docker or Podman has to be installed. -setting makes a database with that setting, and
+// which PAWL_SQLSERVER_IMAGE names and which ends with the command; Docker or Podman has to be installed. -setting makes a database with that setting, and
 // the command finds it in PAWL_TEST_SQLSERVER; without it the database is taken as it is.
 // PAWL_TEST_SQLSERVER_IS describes version and setting as the server gives them: "2022 | READ_COMMITTED_SNAPSHOT on".
 // The exit code is the command's.

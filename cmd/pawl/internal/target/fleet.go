@@ -111,6 +111,9 @@ func (f Fleet) Discover(ctx context.Context) ([]fleet.Database, error) {
 	}
 	for i := range dbs {
 		d := &dbs[i]
+		if address, err := dsn.ADO(d.URL); err == nil { // a store with another is refused by itself
+			d.URL = address
+		}
 		if d.Prefix == "" {
 			d.Prefix = f.names.Prefix
 		}

@@ -24,7 +24,7 @@ import (
 
 const (
 	// Forms are the ways to name a database, for error messages.
-	Forms = "PATH, file:URI, sqlite:PATH, postgres://USER@HOST/DATABASE, \"host=HOST dbname=DATABASE\" or sqlserver://USER@HOST?database=DATABASE"
+	Forms = "PATH, file:URI, sqlite:PATH, postgres://USER@HOST/DATABASE, \"host=HOST dbname=DATABASE\" sqlserver://USER@HOST?database=DATABASE or \"Server=HOST;Database=DATABASE\""
 	// StoreForms are those of a store of a fleet.
 	StoreForms = "sqlite:PATH, postgres://USER@HOST/DATABASE or sqlserver://USER@HOST?database=DATABASE"
 )
@@ -43,6 +43,10 @@ func Parse(db string, names engine.Names) (Target, error) {
 	t := Target{names: names}
 	if err := names.Validate(); err != nil {
 		return t, err
+	}
+	db, err := dsn.ADO(db)
+	if err != nil {
+		return t, fmt.Errorf("database: %w", err)
 	}
 	trimmed := strings.TrimSpace(db)
 	switch scheme := dsn.Scheme(db); {
@@ -65,7 +69,11 @@ func ParseURL(url string, names engine.Names) (Target, error) {
 	if err := names.Validate(); err != nil {
 		return t, err
 	}
-	return t.url(url, StoreForms)
+	address, err := dsn.ADO(url)
+	if err != nil {
+		return t, fmt.Errorf("database: %w", err)
+	}
+	return t.url(address, StoreForms)
 }
 
 func (t Target) url(db, forms string) (Target, error) {

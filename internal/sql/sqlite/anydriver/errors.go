@@ -120,6 +120,18 @@ func openError(path string, err error) error {
 	return &engine.Error{Op: op, Class: engine.ErrUnreachable, Err: cmp.Or(why, err)}
 }
 
+// checkPath returns an error for an ADO.NET connection string: it would become the name of a file.
+func checkPath(path string) error {
+	address, err := dsn.ADO(path)
+	if err == nil && address != path {
+		err = fmt.Errorf("%w of SQL Server", dsn.ErrADO)
+	}
+	if err != nil {
+		return fmt.Errorf("open sqlite: %w", err)
+	}
+	return nil
+}
+
 func isDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()

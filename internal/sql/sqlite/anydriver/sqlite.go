@@ -177,6 +177,9 @@ func dataSource(path string, o Options) (string, error) {
 	if strings.TrimSpace(path) == "" {
 		return "", errors.New("open sqlite: the path is empty")
 	}
+	if err := checkPath(path); err != nil {
+		return "", err
+	}
 	if path == ":memory:" || strings.HasPrefix(path, "file:") && (strings.Contains(path, ":memory:") || strings.Contains(path, "mode=memory")) {
 		return "", errors.New("open sqlite: an in-memory database is private to one connection, pawl needs several: use a file")
 	}
