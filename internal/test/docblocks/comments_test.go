@@ -16,7 +16,7 @@ import (
 var identifier = regexp.MustCompile(`(?:[a-zA-Z]\w*\.)*\b([A-Z][a-z0-9]+[A-Z]\w*|[a-z][a-z0-9]+[A-Z]\w*)`)
 
 // words are names of other programs and packages, and words that are written with a capital inside.
-var words = strings.Fields("ArrayGetter BuildInfo CommandComplete GeneratePartitionKey JavaScript JobArgs KiB OpenAPI OpenTelemetry PgBouncer RabbitMQ StackDepot W3C WebAssembly")
+var words = strings.Fields("ArrayGetter BuildInfo CommandComplete GeneratePartitionKey JavaScript JobArgs KiB OpenAPI OpenTelemetry PgBouncer RabbitMQ StackDepot TypeScript W3C WebAssembly")
 
 // sources are the identifiers and strings of Go files, and their comments.
 type sources struct {

@@ -114,6 +114,7 @@ esac
 		t.Fatal(err)
 	}
 	t.Setenv(variable, "")
+	t.Setenv(imageVariable, "makers.example/mssql/server")
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	if code := run(t.Context(), []string{"-version", "2017", "--", "sh", "-c", `case "$PAWL_TEST_SQLSERVER" in *database=pawl_test_rcsi_on*) exit 0;; esac; exit 1`}); code != 0 {
 		t.Errorf("exit code %d", code)
@@ -123,7 +124,7 @@ esac
 	if err != nil || passwordErr != nil || len(password) < 20 || strings.Contains(string(calls), strings.TrimSpace(string(password))) {
 		t.Fatalf("%v %v: %q in %s", err, passwordErr, password, calls)
 	}
-	for _, want := range []string{"mssql/server:2017-latest", "--publish 127.0.0.1::1433", "rm --force 0123"} {
+	for _, want := range []string{"makers.example/mssql/server:2017-latest", "--publish 127.0.0.1::1433", "rm --force 0123"} {
 		if !strings.Contains(string(calls), want) {
 			t.Errorf("%q is not in %s", want, calls)
 		}
