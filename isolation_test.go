@@ -140,7 +140,7 @@ func TestIsolationOfACallersTransaction(t *testing.T) {
 		}},
 		"SELECT outbox_enqueue_unique": {true, selected("outbox_enqueue_unique('t', '{}'::text, 'k')")},
 		"SELECT outbox_enqueue":        {false, selected("outbox_enqueue('t', '{}'::text)")},
-		"SELECT outbox_claim":          {false, selected("outbox_claim(gen_random_uuid(), 60)")},
+		"SELECT outbox_claim":          {true, selected("outbox_claim(gen_random_uuid(), 60)")},
 		"SELECT outbox_abandon":        {false, selected("outbox_abandon(gen_random_uuid(), '{1}')")},
 		"SELECT outbox_release":        {false, selected("outbox_release(gen_random_uuid(), '{1}')")},
 		"SELECT outbox_extend":         {false, selected("outbox_extend(gen_random_uuid(), '{1}', 60)")},

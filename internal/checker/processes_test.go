@@ -21,7 +21,7 @@ func TestWorkersMeasureThemselves(t *testing.T) {
 		f := on(t, e.Open(t), pawl.Options{})
 		beat := func(w op.WorkerHeartbeat) {
 			t.Helper()
-			w.ID, w.Queues, w.Topics, w.Overdue, w.Alive = [16]byte{1}, "[]", "[]", "[]", time.Minute
+			w.ID, w.Queues, w.Topics, w.Overdue, w.Progress, w.Alive = [16]byte{1}, "[]", "[]", "[]", "[]", time.Minute
 			w.Name, w.Host, w.PID = "mailer", "shop-7", 12
 			_, err := engine.Exec(t.Context(), f.db, nil, w)
 			f.check(err)
