@@ -83,7 +83,7 @@ func TestQueries(t *testing.T) {
 		{"sqlite wal", "docs/sqlite.html docs/drivers.html docs/faq.html"},
 		{"postgres permissions", "docs/security.html"},
 		{"DLQ", "docs/operating.html docs/howto.html"},
-		{"python client", "docs/sql.html docs/howto.html"},
+		{"python client", "docs/languages.html docs/sql.html docs/howto.html"},
 		{"message ordering", "docs/delivery.html docs/faq.html"},
 		{"cancel a running job", "docs/faq.html"},
 		{"handler timeout", "docs/faq.html"},
