@@ -3,19 +3,14 @@ package main
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"fmt"
 	"maps"
 	"slices"
 
-	"github.com/jackc/pgx/v5/stdlib"
-
 	"github.com/bravellian/pawl/cmd/pawl/internal/importer"
+	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/internal/sql/postgres"
-	"github.com/bravellian/pawl/internal/sql/sqlite"
-	"github.com/bravellian/pawl/sqlserver"
 )
 
 // importCmd is "pawl import".
@@ -102,13 +97,14 @@ func (c *importFlags) run(ctx context.Context, a *app, g *options, from importer
 	if err != nil {
 		return err
 	}
+	pool, closed := target.SQL(s.DB)
 	live := terminal.NewLive(a.stderr)
-	reports, err := importer.Run(ctx, s.DB, s.sql(), from, importer.Options{Batch: c.Batch, MaxPayload: c.MaxPayload, DryRun: c.DryRun,
+	reports, err := importer.Run(ctx, s.DB, pool, from, importer.Options{Batch: c.Batch, MaxPayload: c.MaxPayload, DryRun: c.DryRun,
 		Progress: func(table string, moved int64) {
 			live.Show(fmt.Sprintf("%s: %s moved", terminal.Clean(table), engine.Several(moved, "row")))
 		}})
 	live.Clear()
-	err = s.close(err)
+	err = s.close(cmp.Or(err, closed()))
 	var refused int64
 	for _, r := range reports {
 		refused += r.Refused
@@ -124,17 +120,6 @@ func (c *importFlags) run(ctx context.Context, a *app, g *options, from importer
 		err = fmt.Errorf("%s cannot become messages and stay where they are", engine.Several(refused, "row"))
 	}
 	return err
-}
-
-// sql is the pool of the database, for tables that are not pawl's.
-func (s *store) sql() *sql.DB {
-	if db, ok := engine.As[*sqlite.DB](s.DB); ok {
-		return db.SQL()
-	}
-	if db, ok := engine.As[*postgres.DB](s.DB); ok {
-		return stdlib.OpenDBFromPool(db.Pool())
-	}
-	return sqlserver.SQL(s.DB)
 }
 
 // printImported prints what became of the rows of a table.

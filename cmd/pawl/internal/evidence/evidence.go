@@ -10,13 +10,9 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/jackc/pgx/v5/stdlib"
-
 	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/internal/sql/postgres"
-	"github.com/bravellian/pawl/internal/sql/sqlite"
-	"github.com/bravellian/pawl/sqlserver"
 )
 
 // Options say what to test.
@@ -134,6 +130,7 @@ func (w *world) make(ctx context.Context, c check) Result {
 type world struct {
 	Options
 	db     engine.DB
+	pool   *sql.DB // see sql
 	closes []func() error
 }
 
@@ -157,15 +154,11 @@ func (w *world) pawl() (*pawl.Pawl, error) {
 
 // sql returns a pool for statements of a program's own.
 func (w *world) sql() *sql.DB {
-	if lite, ok := engine.As[*sqlite.DB](w.db); ok {
-		return lite.SQL()
+	if w.pool == nil {
+		pool, closed := target.SQL(w.db)
+		w.pool, w.closes = pool, append(w.closes, closed)
 	}
-	if server, ok := engine.As[*postgres.DB](w.db); ok {
-		pool := stdlib.OpenDBFromPool(server.Pool())
-		w.closes = append(w.closes, pool.Close)
-		return pool
-	}
-	return sqlserver.SQL(w.db)
+	return w.pool
 }
 
 // oneWriter reports whether there is one writer at a time.

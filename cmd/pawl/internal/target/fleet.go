@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite" // for tables of databases
 
 	"github.com/bravellian/pawl/fleet"
@@ -189,8 +188,8 @@ func (t Target) rows(ctx context.Context, query string) ([]fleet.Database, error
 		return nil, err
 	}
 	defer func() { _ = db.Close() }() // it was only read
-	pool := stdlib.OpenDBFromPool(db.Pool())
-	defer pool.Close()
+	pool, closed := SQL(db)
+	defer func() { _ = closed() }()
 	return fleet.Table(pool, query).Discover(ctx)
 }
 
