@@ -1,7 +1,6 @@
 package postgres_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/md5"
 	"encoding/hex"
@@ -204,7 +203,7 @@ func TestSilentChannelIsNoticed(t *testing.T) {
 	enginetest.Migrated(t, p)
 	proxy := proxytest.New(t, testpg.URL(t))
 	proxy.DropNotifications()
-	var log lockedBuffer
+	var log enginetest.LockedBuffer
 	db := open(t, proxy.URL(testpg.URL(t)), postgres.Options{Schema: p.Names.Schema, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	s := db.Waiter(enginetest.Queue)
 	defer s.Close()
@@ -232,7 +231,7 @@ func TestOneSilenceIsForgiven(t *testing.T) {
 	enginetest.Migrated(t, p)
 	proxy := proxytest.New(t, testpg.URL(t))
 	proxy.DropSomeNotifications(1)
-	var log lockedBuffer
+	var log enginetest.LockedBuffer
 	db := open(t, proxy.URL(testpg.URL(t)), postgres.Options{Schema: p.Names.Schema, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	s := db.Waiter(enginetest.Queue)
 	defer s.Close()
@@ -243,23 +242,6 @@ func TestOneSilenceIsForgiven(t *testing.T) {
 		}
 		return err == nil
 	})
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 // D-6: with PollOnly no connection listens, and Subscribe says so.

@@ -137,7 +137,7 @@ func (p *Pooler) Late(n int) {
 	p.late = n
 }
 
-// give makes a connection free, at once or when it is tried again, and tells whether it is.
+// give makes a connection free, at once or when it is tried again, and reports whether it is.
 func (p *Pooler) give(c *pgconn.HijackedConn, again bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

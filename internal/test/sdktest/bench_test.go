@@ -8,6 +8,8 @@ import (
 	"time"
 
 	_ "github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/bravellian/pawl/internal/test/enginetest"
 )
 
 // BenchmarkWorker measures how many messages of 256 bytes one worker claims, hands to a handler that
@@ -36,7 +38,7 @@ func measure(b *testing.B, language, mode string, messages int) (rate float64) {
 	defer db.Close()
 	_, err = db.ExecContext(b.Context(), `SELECT pawl.outbox_enqueue('work', repeat('x', 256), queue => 'sdk') FROM generate_series(1, $1)`, messages)
 	must(b, err)
-	var log lockedBuffer
+	var log enginetest.LockedBuffer
 	cmd := program(b.Context(), url, &log, append(languages()[language], filepath.Join(b.TempDir(), "journal"), mode)...)
 	must(b, journal{cmd.Args[len(cmd.Args)-2]}.create())
 	must(b, cmd.Start())

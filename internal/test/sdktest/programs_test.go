@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/bravellian/pawl/internal/test/enginetest"
 )
 
 // blocks returns the code of a language in a page.
@@ -35,15 +37,15 @@ func TestPrograms(t *testing.T) {
 			if n := strings.Count(code, "\n"); n > 17 {
 				t.Errorf("it has %d lines", n)
 			}
-			var output lockedBuffer
+			var output enginetest.LockedBuffer
 			cmd := program(t.Context(), migrated(t), &output, build(t, code)...)
 			must(t, cmd.Start())
-			for deadline := time.Now().Add(time.Minute); !strings.Contains(output.String(), "mail to a@example.com"); time.Sleep(50 * time.Millisecond) {
-				if time.Now().After(deadline) {
-					t.Errorf("no mail after a minute: %s", output.String())
-					break
+			t.Cleanup(func() {
+				if t.Failed() {
+					t.Log(output.String())
 				}
-			}
+			})
+			enginetest.Until(t, "a mail is sent", func() bool { return strings.Contains(output.String(), "mail to a@example.com") })
 			must(t, cmd.Process.Signal(syscall.SIGTERM))
 			if err := cmd.Wait(); err != nil {
 				t.Errorf("%v: %s", err, output.String())
@@ -91,7 +93,7 @@ assert conn.execute("SELECT count(*) FROM pawl.outbox WHERE queue = 'mail' AND s
 `
 	all := blocks(t, "../../../docs/sql.md", "python")
 	reopen := "conn = psycopg.connect(url, autocommit=True)\n" // a with closes it
-	var output lockedBuffer
+	var output enginetest.LockedBuffer
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cmd := program(ctx, migrated(t), &output, pythonProgram(t, strings.Join(slices.Concat([]string{before}, interleave(all, reopen), []string{after}), "\n"))...)

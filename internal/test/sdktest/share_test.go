@@ -1,7 +1,6 @@
 package sdktest_test
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"fmt"
@@ -12,12 +11,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	_ "github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/bravellian/pawl/internal/test/enginetest"
 )
 
 // languages has what a worker of each is started with.
@@ -35,24 +35,7 @@ type fixture struct {
 	url string
 	db  *sql.DB
 	journal
-	log lockedBuffer
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
+	log enginetest.LockedBuffer
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -83,16 +66,14 @@ func (f *fixture) start(language, mode string) *exec.Cmd {
 // await polls the journal until it is as wanted.
 func (f *fixture) await(what string, reached func([]event) bool) []event {
 	f.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
-		all, err := f.read()
+	var all []event
+	enginetest.Until(f, what, func() bool {
+		var err error
+		all, err = f.read()
 		must(f, err)
-		if reached(all) {
-			return all
-		}
-		if time.Now().After(deadline) {
-			f.Fatalf("no %s after a minute, of %d events", what, len(all))
-		}
-	}
+		return reached(all)
+	})
+	return all
 }
 
 func has(kind, language string, n int) func([]event) bool {
@@ -130,13 +111,7 @@ func (f *fixture) exec(query string) {
 
 func (f *fixture) eventually(want int, query string) {
 	f.Helper()
-	var got int
-	for deadline := time.Now().Add(90 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		if got = f.number(query); got == want {
-			return
-		}
-	}
-	f.Fatalf("%s: still %d, want %d", query, got, want)
+	enginetest.Until(f, fmt.Sprintf("%s: %d", query, want), func() bool { return f.number(query) == want })
 }
 
 // kills is how many processes are killed while they enqueue and work.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/job"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/test/enginetest"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -40,9 +41,9 @@ func (o *one) Handle(ctx context.Context, m *outbox.Message) error {
 	return o.Handler(o.command)(ctx, m)
 }
 
-func runner(t *testing.T, command string) (r *one, stdout, stderr *lockedBuffer) {
+func runner(t *testing.T, command string) (r *one, stdout, stderr *enginetest.LockedBuffer) {
 	t.Helper()
-	stdout, stderr = &lockedBuffer{}, &lockedBuffer{}
+	stdout, stderr = &enginetest.LockedBuffer{}, &enginetest.LockedBuffer{}
 	shared, err := New(stdout, stderr)
 	if err != nil {
 		t.Fatal(err)
@@ -165,7 +166,7 @@ func TestEndlessOutputIsNotHeldInMemory(t *testing.T) {
 func TestTalkativeCommandStopsNoOther(t *testing.T) {
 	dir := t.TempDir()
 	full, goOn := filepath.Join(dir, "full"), filepath.Join(dir, "go-on")
-	var out lockedBuffer
+	var out enginetest.LockedBuffer
 	r, err := New(&out, &out)
 	if err != nil {
 		t.Fatal(err)
@@ -203,18 +204,6 @@ func TestTalkativeCommandStopsNoOther(t *testing.T) {
 	if smalls != 20 || strings.Count(out.String(), "a") != 6000000+smalls {
 		t.Errorf("%d small, %d bytes", smalls, out.Len())
 	}
-}
-
-// lockedBuffer is a buffer for several writers.
-type lockedBuffer struct {
-	mu sync.Mutex
-	bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.Buffer.Write(p)
 }
 
 // D-15: a command that our own stop ended is not a failure of its message.
