@@ -42,7 +42,7 @@ const (
 
 // messageID is the id of an enqueued message: the same for every delivery, and in SQL's
 // inbox_message_id, which has SHA-256 but not SHA-1. Its version is that of ids made from names: in
-// version 8 pawl looks for a position.
+// version 8 pawl reads a position.
 func messageID(k *Key) outbox.MessageID {
 	return outbox.MessageID(uuid.NewHash(sha256.New(), uuid.Nil, fmt.Appendf(nil, "pawl/inbox/%d/%s%s", len(k.Source), k.Source, k.MessageID), 5))
 }

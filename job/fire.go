@@ -133,17 +133,21 @@ func (j *Jobs) plan(ctx context.Context, d *dueJob) (bool, error) {
 	if d.fault != nil || d.NextTime != nil {
 		return false, nil
 	}
-	s, zone, err := plan(d.Schedule, d.Zone)
-	if err != nil {
-		return false, nil //nolint:nilerr // move returns it
-	}
-	next, ok := s.Next(d.Now, zone)
+	next, ok := d.first()
 	if !ok {
 		return false, nil
 	}
 	due := next.Add(time.Duration(d.Shift) * time.Microsecond)
 	n, err := engine.Exec(ctx, j.db, nil, op.JobPlan{ID: d.ID, Version: d.Version, NextTime: next, DueAt: due})
 	return n > 0, err
+}
+
+// first returns the first time of a schedule; move returns what is wrong with one that has none.
+func (d *dueJob) first() (next time.Time, ok bool) {
+	if s, zone, err := plan(d.Schedule, d.Zone); err == nil {
+		return s.Next(d.Now, zone)
+	}
+	return next, false
 }
 
 // fire dispatches jobs in one transaction or, if that fails for another reason than an

@@ -27,7 +27,7 @@ func (f *fixture) at(queue string, ago time.Duration, priority int, names ...str
 }
 
 // from claims up to n of a queue, insists on which come, and returns how to end them. A queue that asks for a place
-// goes on asking, however long the test takes: three seconds later it would have asked in vain.
+// goes on asking, however long the test takes: three seconds later it would have asked without result.
 func (f *fixture) from(queue string, n int, want ...string) (end func()) {
 	f.t.Helper()
 	owner := outbox.NewOwnerToken()

@@ -43,7 +43,7 @@ func (x *examiner) pooler(ctx context.Context) ([]health.Finding, error) {
 // the second did, which is 0 if there was none.
 type sessions struct{ before, second, after uint32 }
 
-// shared tells whether processes go from one connection to another.
+// shared reports whether processes go from one connection to another.
 func (s sessions) shared() bool { return s.before == s.second || s.before != s.after }
 
 // askSessions asks the first connection twice, as connections that are handed out in turn show

@@ -226,7 +226,7 @@ func snapshots(script *ast.Script) (found []string) {
 	return found
 }
 
-// applicationLocks looks at calls of sp_getapplock. Names of parameters are compared by the letters: those of system
+// applicationLocks checks calls of sp_getapplock. Names of parameters are compared by the letters: those of system
 // procedures are, on a server whose collation tells capitals.
 func applicationLocks(script *ast.Script) (found []string) {
 	known := map[string][]string{

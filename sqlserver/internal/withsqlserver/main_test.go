@@ -10,7 +10,7 @@ import (
 	"github.com/bravellian/pawl/sqlserver/internal/tdstest"
 )
 
-// server is one that says what it is, and keeps what it is told.
+// server is one that says what it is, and keeps the statements that it gets.
 type server struct {
 	*tdstest.Server
 	mu   sync.Mutex

@@ -1,5 +1,5 @@
 -- The id of the message by which a message of the inbox is queued, the same for every delivery. Its
--- version is that of ids made from names: in version 8 pawl looks for a position. Go's inbox.messageID.
+-- version is that of ids made from names: in version 8 pawl reads a position. Go's inbox.messageID.
 CREATE OR REPLACE FUNCTION pawl.inbox_message_id(p_source text, p_message text) RETURNS uuid LANGUAGE plpgsql IMMUTABLE
 SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE

@@ -1,6 +1,6 @@
 -- Have this session notified of messages of a queue, from the end of this transaction on: claim once
--- more then, before you wait. Returns whether the session took the queue's lock, which tells those who
--- enqueue to notify; otherwise another one sleeps, or a transaction that enqueues is open: poll
+-- more then, before you wait. Returns whether the session took the queue's lock, which has those who
+-- enqueue notify; otherwise another one sleeps, or a transaction that enqueues is open: poll
 -- meanwhile. Give the lock back with outbox_unlisten when there is work.
 CREATE OR REPLACE FUNCTION pawl.outbox_listen(queue text DEFAULT 'default') RETURNS boolean LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$

@@ -1,5 +1,5 @@
 -- The id of the message by which a message of the inbox is queued, the same for every delivery. Its
--- version is that of ids made from names: in version 8 pawl looks for a position. Go's inbox.messageID.
+-- version is that of ids made from names: in version 8 pawl reads a position. Go's inbox.messageID.
 CREATE FUNCTION pawl.inbox_message_id(@source nvarchar(510), @message_id nvarchar(510)) RETURNS uniqueidentifier AS
 BEGIN
 DECLARE @name varbinary(max) = pawl.outbox_utf8(CONCAT(N'pawl/inbox/', DATALENGTH(pawl.outbox_utf8(@source)), N'/', @source, @message_id));
