@@ -42,6 +42,14 @@ type Options struct {
 	Concurrency int
 	// QueueConcurrency is Concurrency of single queues, of those that are served or the inbox's.
 	QueueConcurrency map[string]int
+	// MaxBacklog is how many messages may wait in single queues: due, and held by no worker. A call that enqueues
+	// into one that is full fails with outbox.ErrBacklog, so that whoever produces slows down. Each process counts
+	// once a second, or ten times while the queue is full, and adds what it enqueues itself: many processes may
+	// exceed it by what they enqueue within a second, and a batch is not split. What timers, jobs, joins, the
+	// inbox and steps of flows store is counted and not refused.
+	MaxBacklog map[string]int
+	// WarnOfBacklog logs a warning once a minute instead.
+	WarnOfBacklog bool
 	// BatchSize is the most messages that one claim takes, default 500, at most 1000.
 	// Fewer are claimed while handlers are slow.
 	BatchSize int
@@ -146,7 +154,7 @@ func (o *Options) workers() worker.Options {
 	return worker.Options{
 		Logger: o.Logger, RetryLogLevel: o.RetryLogLevel, Queues: slices.Clone(o.Queues), Concurrency: o.Concurrency, QueueConcurrency: o.QueueConcurrency,
 		BatchSize: o.BatchSize, Lease: o.Lease, PriorityWait: o.PriorityWait, PollInterval: o.PollInterval, Grace: o.Grace, Retry: (*worker.RetryPolicy)(o.Retry), Retention: o.Retention, MaxPayload: o.MaxPayload,
-		KeptAttempts: o.KeptAttempts, Worker: o.Worker, StopWhenEmpty: o.StopWhenEmpty,
+		KeptAttempts: o.KeptAttempts, MaxBacklog: o.MaxBacklog, WarnOfBacklog: o.WarnOfBacklog, Worker: o.Worker, StopWhenEmpty: o.StopWhenEmpty,
 	}
 }
 

@@ -46,6 +46,9 @@ func (o *Outbox) EnqueueBatch(ctx context.Context, msgs []Message) ([]MessageID,
 	if err := engine.CheckOutside(ctx, o.db, nil, "EnqueueTx"); err != nil {
 		return nil, err
 	}
+	if err := o.admit(ctx, msgs); err != nil {
+		return nil, err
+	}
 	b, err := o.batch(ctx, nil, msgs, 0)
 	if err != nil || len(msgs) == 0 {
 		return nil, err
@@ -89,6 +92,9 @@ func (o *Outbox) EnqueueTx(ctx context.Context, tx any, m Message) (MessageID, e
 func (o *Outbox) EnqueueBatchTx(ctx context.Context, tx any, msgs []Message) ([]MessageID, error) {
 	own, err := engine.TxOf(o.db, tx)
 	if err != nil {
+		return nil, err
+	}
+	if err := o.admit(ctx, msgs); err != nil {
 		return nil, err
 	}
 	b, err := o.batch(ctx, own, msgs, 0)

@@ -37,7 +37,8 @@ type Outbox struct {
 	adopted       atomic.Int64 // when lanes that got lost were last looked for, in nanoseconds since 1970
 	failedPage    int          // how many failed messages one transaction examines
 
-	awaits awaiting
+	awaits   awaiting
+	backlogs backlogs
 
 	shared worker.Shared
 }

@@ -30,6 +30,8 @@ type Options struct {
 	Retry            *RetryPolicy
 	Retention        time.Duration
 	KeptAttempts     int
+	MaxBacklog       map[string]int
+	WarnOfBacklog    bool
 	Worker           string
 	StopWhenEmpty    bool
 }
@@ -57,6 +59,11 @@ func (o *Options) Validate() error {
 		}
 		if !slices.Contains(o.Queues, queue) && (len(o.Queues) > 0 || queue != DefaultQueue) {
 			return engine.Invalid("QueueConcurrency", "%q is not one of Queues", queue)
+		}
+	}
+	for queue, n := range o.MaxBacklog {
+		if err := cmp.Or(engine.CheckText("MaxBacklog", queue, limits.Queue, true), engine.CheckOption("MaxBacklog", n, 1, 0)); err != nil {
+			return err
 		}
 	}
 	if o.Retry != nil {

@@ -48,7 +48,7 @@ func All() []engine.Operation {
 		OutboxAcked{}, OutboxAttempts{}, OutboxCounts{}, OutboxFailures{}, OutboxFind{}, OutboxGet{}, OutboxListClaimed{}, OutboxListClaimedFloor{},
 		OutboxListDead{}, OutboxListDeadFloor{}, OutboxListReady{}, OutboxListReadyFloor{}, OutboxListRecent{}, OutboxListRecentFloor{}, OutboxOver{},
 		OutboxCancel{}, OutboxCountDead{}, OutboxDiscard{}, OutboxRedrive{}, OutboxReschedule{}, OutboxRetopic{}, OutboxUndiscard{},
-		OutboxErase{}, OutboxStop{}, OutboxStopEnd{}, OutboxStopping{},
+		OutboxErase{}, OutboxStop{}, OutboxStopEnd{}, OutboxStopping{}, OutboxWaiting{},
 		OutboxBulkDue{}, OutboxBulkNextDue{}, OutboxBulkPurge{}, OutboxBulkPut{}, OutboxBulks{}, OutboxBulkStep{}, OutboxBulkStop{},
 		PauseEnd{}, PauseList{}, PausePut{}, PauseUnpark{},
 		TimerAbandon{}, TimerAck{}, TimerCancel{}, TimerCancelKey{}, TimerClaim{}, TimerDispatch{}, TimerFail{}, TimerFind{}, TimerGet{}, TimerListClaimed{},

@@ -167,6 +167,16 @@ type OutboxNextDue struct {
 	Queue string
 }
 
+// OutboxWaiting counts messages of a queue that are due and not claimed, up to a bound: one row.
+type OutboxWaiting struct {
+	engine.Rows[Waiting]
+	Queue string
+	Most  int64
+}
+
+// Waiting is how many messages wait.
+type Waiting struct{ N int64 }
+
 // Wait is the time until something is due: microseconds, nil for never.
 type Wait struct{ Micros *int64 }
 

@@ -1,0 +1,1 @@
+SELECT pawl.outbox_waiting(@queue, @most) AS n
