@@ -298,16 +298,16 @@ func TestResultsAreCleaned(t *testing.T) { dbtest.Each(t, testResultsAreCleaned)
 func testResultsAreCleaned(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, join.Options{Retention: retention})
 	_, steps := f.members(3)
-	pending := f.start(2)
-	f.check(f.Attach(f.ctx(), pending, steps[0]))
+	pending := f.start(4)
+	f.check(f.Attach(f.ctx(), pending, steps...)) // so that all are kept, however they are acked
 	f.drain(map[string]outbox.Handler{"step": returning("r")})
-	if n := f.stored(); n != 4 {
+	if n := f.stored(); n != 6 {
 		t.Errorf("%d results are stored", n)
 	}
 	f.age()
 	f.cleaned(0, 1)
-	f.hasResults(pending, "r")
-	if n := f.stored(); n != 1 {
+	f.hasResults(pending, "r", "r", "r")
+	if n := f.stored(); n != 3 {
 		t.Errorf("%d results are left", n)
 	}
 }
