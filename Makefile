@@ -106,26 +106,28 @@ check: cc static test-narrow ## all else: the race detector, faults, browser, br
 # that module in the place of two files of tests. That these compile, TestSuitesCompile checks.
 # SETTING=rcsi-on, rcsi-off, turkish or bin2 makes a database with that setting; without it the
 # database is taken as it is. VERSION is a container's, where no server is named. QUICK=1 runs what a
-# change below sqlserver/ has to pass. The rows of docs/evidence/sqlserver.md go to $(EVIDENCE).
+# change below sqlserver/ has to pass, without the torture. The rows of docs/evidence/sqlserver.md go to $(EVIDENCE).
 WITHSQLSERVER = go run ./sqlserver/internal/withsqlserver $(if $(VERSION),-version $(VERSION)) $(if $(SETTING),-setting $(SETTING)) --
 SUITES        = $(if $(QUICK),./sqlserver/... ./outbox ./lease,./... ./metrics/... ./sink/webhook/... ./sqlserver/... ./traces/... ./ui/...)
 EVIDENCE     ?= build/sqlserver.md
 
 .PHONY: test-sqlserver
-test-sqlserver: ## every suite on a SQL Server: PAWL_TEST_SQLSERVER's, or a container (docs/sqlserver.md)
+test-sqlserver: ## every suite, and the torture for ten minutes, on a SQL Server: PAWL_TEST_SQLSERVER's, or a container (docs/sqlserver.md)
 	@mkdir -p "$$(dirname "$(EVIDENCE)")"
 	@$(WITHSQLSERVER) $(TESTSERVER) $(MAKE) --no-print-directory test-sqlserver-suites
 
-# First pawl's own test of a server, whose report stands beside the rows. Both run, and either fails. The last
-# command of the pipe fails when a test failed, or none ran.
-REPORT = $(basename $(EVIDENCE))-report.md
+# First pawl's own test of a server, whose report stands beside the rows, in the end the torture. All run, and each
+# fails. The last command of the pipe fails when a test failed, or none ran.
+REPORT  = $(basename $(EVIDENCE))-report.md
+TORTURE = $(basename $(EVIDENCE))-torture.txt
 
 .PHONY: test-sqlserver-suites
 test-sqlserver-suites:
 	@code=0; \
 	go run ./cmd/pawl --db "$$PAWL_TEST_SQLSERVER" evidence >"$(REPORT)" || code=1; cat "$(REPORT)"; \
 	go test -json -overlay sqlserver/testdata/suites/overlay.json $(VETTED) -timeout 60m -skip '/^(sqlite|postgres)$$|On(Postgres|SQLite)$$' $(SUITES) | \
-	go run ./tools/evidence -record "$(EVIDENCE)" || code=1; exit $$code
+	go run ./tools/evidence -record "$(EVIDENCE)" || code=1; \
+	$(if $(QUICK),,go run ./torture -engine sqlserver -duration 10m >"$(TORTURE)" || code=1; cat "$(TORTURE)";) exit $$code
 
 .PHONY: evidence
 evidence: ## put the rows of runs, ROWS="FILE…", into docs/evidence/sqlserver.md, and write what is said of SQL Server

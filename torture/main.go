@@ -10,6 +10,7 @@
 //	go run ./torture -engine postgres -seed 17 -faults kill,server-kill
 //	go run ./torture -engine postgres -seed 17 -plan FOLDER/plan.json
 //	go run ./torture -db postgres://app@db.example/shop -duration 10m
+//	PAWL_TEST_SQLSERVER=sqlserver://… go run ./torture -engine sqlserver -duration 10m
 //
 // It works in rounds: tables are made, processes work while faults happen, the faults end,
 // what is left is worked off, the final state is read, and everything is checked. Faults
@@ -33,6 +34,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/bravellian/pawl/internal/enginekit/dsn"
 	"github.com/bravellian/pawl/torture/internal/load"
 	"github.com/bravellian/pawl/torture/internal/nemesis"
 	"github.com/bravellian/pawl/torture/internal/server"
@@ -61,7 +63,7 @@ type flags struct {
 func parse(args []string) (*flags, error) {
 	var f flags
 	set := flag.NewFlagSet("torture", flag.ContinueOnError)
-	set.StringVar(&f.engine, "engine", "both", "sqlite, postgres or both")
+	set.StringVar(&f.engine, "engine", "both", "sqlite, postgres, both of them, or sqlserver: the server that "+sqlServer+" names")
 	set.StringVar(&f.faults, "faults", "", "names of the faults to make, with commas; default: all")
 	set.StringVar(&f.sequence, "sequence", "", "names of failovers and restores, with commas: a round about each, in this order; -faults are those of processes beside them")
 	set.StringVar(&f.o.URL, "db", "", "the postgres:// `URL` of your server, in place of -engine; its user needs the right to create schemas")
@@ -82,15 +84,28 @@ func parse(args []string) (*flags, error) {
 	if err := set.Parse(args); err != nil {
 		return nil, err
 	}
-	if set.NArg() > 0 || f.engine != "both" && f.engine != "sqlite" && f.engine != "postgres" {
+	if set.NArg() > 0 || !slices.Contains([]string{"both", "sqlite", "postgres", "sqlserver"}, f.engine) {
 		set.Usage()
 		return nil, errors.New("wrong usage")
 	}
 	if f.o.URL != "" {
 		f.gently(set)
 	}
+	if f.engine == "sqlserver" {
+		f.o.Schema = ownSchema()
+		var err error
+		if f.o.URL, err = dsn.ADO(os.Getenv(sqlServer)); err != nil {
+			return nil, fmt.Errorf("%s: %w", sqlServer, err)
+		}
+	}
 	return &f, f.check()
 }
+
+// sqlServer names the environment variable with the address of a SQL Server for tests.
+const sqlServer = "PAWL_TEST_SQLSERVER"
+
+// ownSchema is the name of schemas that nobody else uses.
+func ownSchema() string { return fmt.Sprintf("pawl_torture_%08x", rand.Uint32()) }
 
 // check refuses what would run no process, or no round.
 func (f *flags) check() error {
@@ -100,7 +115,9 @@ func (f *flags) check() error {
 		return fmt.Errorf("-workers, -producers: not within 1 … %d", most)
 	case f.o.Round < time.Second || f.o.Pace < 0:
 		return errors.New("-round: shorter than a second, or -pace: negative")
-	case f.o.URL != "" && !strings.HasPrefix(f.o.URL, "postgres://") && !strings.HasPrefix(f.o.URL, "postgresql://"):
+	case f.engine == "sqlserver" && !strings.HasPrefix(f.o.URL, "sqlserver://"):
+		return errors.New("-engine sqlserver: " + sqlServer + " names no server, by a sqlserver:// URL or an ADO.NET connection string")
+	case f.engine != "sqlserver" && f.o.URL != "" && !strings.HasPrefix(f.o.URL, "postgres://") && !strings.HasPrefix(f.o.URL, "postgresql://"):
 		return errors.New("-db: no postgres:// URL")
 	default:
 		return nil
@@ -112,7 +129,7 @@ func (f *flags) gently(set *flag.FlagSet) {
 	given := map[string]bool{}
 	set.Visit(func(g *flag.Flag) { given[g.Name] = true })
 	f.engine = "postgres"
-	f.o.Schema = fmt.Sprintf("pawl_torture_%08x", rand.Uint32())
+	f.o.Schema = ownSchema()
 	if !given["rewinds"] {
 		f.o.Rewinds = false
 	}
@@ -145,8 +162,8 @@ func command(ctx context.Context, out io.Writer, args []string) error {
 			return err
 		}
 	}
-	for _, engine := range []string{"sqlite", "postgres"} {
-		if f.engine == engine || f.engine == "both" {
+	for _, engine := range []string{"sqlite", "postgres", "sqlserver"} {
+		if f.engine == engine || f.engine == "both" && engine != "sqlserver" {
 			err = errors.Join(err, on(ctx, out, engine, *o, f.fsync))
 		}
 	}
@@ -239,6 +256,9 @@ func on(ctx context.Context, out io.Writer, engine string, o Options, fsync bool
 	o.Dir = filepath.Join(o.Dir, engine)
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return err
+	}
+	if engine == "sqlserver" {
+		fmt.Fprintln(out, "sqlserver: faults of the server, of its disk and clock, restores and poolers are not among the faults")
 	}
 	if o.URL == "" {
 		stop, err := private(ctx, out, engine, &o, fsync)

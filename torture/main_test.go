@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,11 +63,59 @@ func TestProgramMistakes(t *testing.T) {
 		"allowed":       {"-faults", "server-kill", "-db", "postgres://nobody@127.0.0.1:1/none"},
 		"-plan":         {"-plan", file},
 		"-db":           {"-db", "sqlserver://nobody@127.0.0.1?database=none"},
+		"names no":      {"-engine", "sqlserver"},
 		"wrong usage":   {"and", "more"},
 	} {
 		t.Setenv("TMPDIR", t.TempDir())
+		t.Setenv(sqlServer, "")
 		if err := command(t.Context(), io.Discard, args); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v; want %q", args, err, want)
+		}
+	}
+}
+
+// D-840: a SQL Server is the one that the environment names, in either form: here one that does not answer. What is not
+// done to it is said.
+func TestProgramOnSQLServer(t *testing.T) {
+	for _, server := range []string{"sqlserver://sa:geheim@127.0.0.1:1?database=d", "Server=127.0.0.1,1;Database=d;User Id=sa;Password=geheim"} {
+		t.Setenv("TMPDIR", t.TempDir())
+		t.Setenv(sqlServer, server)
+		var out strings.Builder
+		err := command(t.Context(), &out, []string{"-engine", "sqlserver", "-rounds", "1", "-round", "1s"})
+		if err == nil || !strings.Contains(err.Error(), "127.0.0.1") || strings.Contains(err.Error()+out.String(), "geheim") {
+			t.Errorf("%v\n%s", err, out.String())
+		}
+		if !strings.Contains(out.String(), "sqlserver: -engine sqlserver -seed ") || !strings.Contains(out.String(), "not among the faults") {
+			t.Error(out.String())
+		}
+	}
+}
+
+// D-840: on SQL Server processes and their connections are harmed, and sessions of the program's own lock rows: what
+// needs statements of another engine, or the server itself, is left out.
+func TestFaultsOnSQLServer(t *testing.T) {
+	o := Options{URL: "sqlserver://sa@127.0.0.1:1?database=d", Rewinds: true}
+	o.defaults()
+	s, err := o.sets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range s.plain {
+		names = append(names, f.Name)
+	}
+	slices.Sort(names)
+	const want = "black-hole black-hole-open cut cut-after-commit cut-after-select cut-before-commit deadlock delay kill kill-all long-reader migrate partition stop stop-briefly term truncate"
+	if got := strings.Join(names, " "); got != want || len(s.rewinds) > 0 {
+		t.Errorf("faults are %s\nwant %s", got, want)
+	}
+	rounds, err := o.rounds()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 2 * every {
+		if r := rounds(n + 1); r.pooled || r.subject != "" {
+			t.Errorf("round %d is behind a pooler, or about %q", n+1, r.subject)
 		}
 	}
 }

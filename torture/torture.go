@@ -9,11 +9,12 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/torture/internal/nemesis"
+	"github.com/bravellian/pawl/torture/internal/store"
 )
 
 // Options say what to run and what may be harmed.
 type Options struct {
-	// URL is a postgres:// URL. Empty: SQLite, in Dir.
+	// URL is a postgres:// or sqlserver:// URL. Empty: SQLite, in Dir.
 	URL string
 	// Schema is the name of the schemas that rounds make and drop, a number is added.
 	// Default "pawl_torture".
@@ -108,6 +109,18 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return report, nil
 }
 
+// engine is the engine of URL.
+func (o *Options) engine() nemesis.Engines {
+	switch place := (store.Place{URL: o.URL, Schema: o.URL}); {
+	case place.SQLServer():
+		return nemesis.SQLServer
+	case place.Postgres():
+		return nemesis.Postgres
+	default:
+		return nemesis.SQLite
+	}
+}
+
 // another reports whether there is to be a round of this number.
 func (o *Options) another(n int, elapsed time.Duration) bool {
 	switch {
@@ -131,7 +144,7 @@ const every = 3
 type sets struct{ all, plain, pooled, rewinds, sequence []nemesis.Fault }
 
 func (o *Options) sets() (s sets, err error) {
-	where := nemesis.Where{Postgres: o.URL != "", Harm: o.HarmServer || o.Server != nil, Owned: o.Server != nil, Clock: o.Server != nil && o.Server.Clock(), Small: o.Disk != "", WAL: o.Server != nil && o.Server.WALDisk() != ""}
+	where := nemesis.Where{Engine: o.engine(), Harm: o.HarmServer || o.Server != nil, Owned: o.Server != nil, Clock: o.Server != nil && o.Server.Clock(), Small: o.Disk != "", WAL: o.Server != nil && o.Server.WALDisk() != ""}
 	if s.all, err = nemesis.Choose(where, o.Faults); err != nil {
 		return s, err
 	}
@@ -171,7 +184,7 @@ func (o *Options) rounds() (func(n int) *round, error) {
 		switch {
 		case o.Plan != nil:
 			r.plan = o.Plan
-			r.pooled = o.Pooled && o.URL != ""
+			r.pooled = o.Pooled && o.engine() == nemesis.Postgres
 		case len(s.sequence) > 0:
 			f := s.sequence[n-1]
 			r.subject, r.plan = f.Name, nemesis.RewindPlan(r.seed, o.Round, s.all, f)
@@ -182,7 +195,7 @@ func (o *Options) rounds() (func(n int) *round, error) {
 			}
 			f := s.rewinds[(uint64(turn)+o.Seed)%uint64(len(s.rewinds))]
 			r.subject, r.plan = f.Name, nemesis.RewindPlan(r.seed, o.Round, s.all, f)
-		case o.URL != "" && len(s.pooled) > 0 && (n%every == 0 || len(s.plain) == 0):
+		case o.engine() == nemesis.Postgres && len(s.pooled) > 0 && (n%every == 0 || len(s.plain) == 0):
 			r.pooled, r.plan = true, nemesis.NewPlan(r.seed, o.Round, s.pooled)
 		default:
 			r.plan = nemesis.NewPlan(r.seed, o.Round, s.plain)

@@ -164,7 +164,7 @@ func TestSequenceThatCannotBeMade(t *testing.T) {
 // where it is possible and allowed.
 func TestPlansFollowFromSeeds(t *testing.T) {
 	t.Parallel()
-	faults, err := nemesis.Choose(nemesis.Where{Postgres: true, Harm: true, Owned: true}, nil)
+	faults, err := nemesis.Choose(nemesis.Where{Engine: nemesis.Postgres, Harm: true, Owned: true}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestPlansFollowFromSeeds(t *testing.T) {
 // D-293: on a server of others, nothing is done that they notice.
 func TestFaultsThatHarmOthersAreAsked(t *testing.T) {
 	t.Parallel()
-	harmless, err := nemesis.Choose(nemesis.Where{Postgres: true}, nil)
+	harmless, err := nemesis.Choose(nemesis.Where{Engine: nemesis.Postgres}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func TestFaultsThatHarmOthersAreAsked(t *testing.T) {
 	if len(harmless) < 10 {
 		t.Errorf("only %d faults", len(harmless))
 	}
-	if _, err := nemesis.Choose(nemesis.Where{Postgres: true}, []string{"kill", "no-such-fault"}); err == nil || !strings.Contains(err.Error(), "no-such-fault") {
+	if _, err := nemesis.Choose(nemesis.Where{Engine: nemesis.Postgres}, []string{"kill", "no-such-fault"}); err == nil || !strings.Contains(err.Error(), "no-such-fault") {
 		t.Errorf("an unknown fault: %v", err)
 	}
 }

@@ -1,24 +1,24 @@
-// Package proxytest puts the proxy and the pooler of package pgproxy between a test and
+// Package proxytest puts the proxy and the pooler of package dbproxy between a test and
 // PostgreSQL. They stop when the test ends.
 package proxytest
 
 import (
 	"testing"
 
-	"github.com/bravellian/pawl/internal/test/pgproxy"
+	"github.com/bravellian/pawl/internal/test/dbproxy"
 )
 
 // Proxy is a proxy that ends with its test.
-type Proxy = pgproxy.Proxy
+type Proxy = dbproxy.Proxy
 
 // Pooler is a pooler that ends with its test.
-type Pooler = pgproxy.Pooler
+type Pooler = dbproxy.Pooler
 
 // New starts a proxy for the server of a postgres:// URL, and stops it when
 // the test ends.
 func New(t testing.TB, server string) *Proxy {
 	t.Helper()
-	p, err := pgproxy.Start(server)
+	p, err := dbproxy.Start(server)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func New(t testing.TB, server string) *Proxy {
 // the test ends.
 func NewPooler(t testing.TB, server string) *Pooler {
 	t.Helper()
-	p, err := pgproxy.StartPooler(server)
+	p, err := dbproxy.StartPooler(server)
 	if err != nil {
 		t.Fatal(err)
 	}

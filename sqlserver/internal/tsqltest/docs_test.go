@@ -32,8 +32,9 @@ func TestDocumentedStatements(t *testing.T) {
 }
 
 // D-814: the statements by which rows of other tables are imported, and the procedures that take the origin's place.
+// D-840: those of the torture.
 func TestTextsBesideTheEngine(t *testing.T) {
-	for file, params := range map[string][]string{"../../../cmd/pawl/internal/importer/testdata/sqlserver.sql": {"p1", "p2", "p3"}, "../../compat/origin.sql": nil} {
+	for file, params := range map[string][]string{"../../../cmd/pawl/internal/importer/testdata/sqlserver.sql": {"p1", "p2", "p3"}, "../../compat/origin.sql": nil, "../../../torture/internal/store/testdata/sqlserver.sql": {"p1", "p2", "p3"}} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

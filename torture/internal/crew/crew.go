@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bravellian/pawl/internal/test/pgproxy"
+	"github.com/bravellian/pawl/internal/test/dbproxy"
 	"github.com/bravellian/pawl/torture/internal/load"
 	"github.com/bravellian/pawl/torture/internal/store"
 )
@@ -45,7 +45,7 @@ func History(dir string) string { return filepath.Join(dir, "history") }
 // Logs is the folder of what processes print.
 func Logs(dir string) string { return filepath.Join(dir, "logs") }
 
-// New makes the slots of a crew and, on PostgreSQL, a proxy for each.
+// New makes the slots of a crew and, on a server, a proxy for each.
 func New(o Options) (*Crew, error) {
 	c := &Crew{Options: o}
 	for _, dir := range []string{History(o.Dir), Logs(o.Dir)} {
@@ -56,8 +56,8 @@ func New(o Options) (*Crew, error) {
 	for _, role := range []string{load.Worker, load.Producer, load.Claimer, load.Holder} {
 		for n := range o.Roles[role] {
 			s := &Slot{crew: c, Role: role, Name: fmt.Sprintf("%s-%d", role, n+1)}
-			if o.Place.Postgres() {
-				p, err := pgproxy.Start(o.Place.URL)
+			if o.Place.OnServer() {
+				p, err := dbproxy.Start(o.Place.URL)
 				if err != nil {
 					return nil, err
 				}

@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/bravellian/pawl/internal/test/pgproxy"
+	"github.com/bravellian/pawl/internal/test/dbproxy"
 	"github.com/bravellian/pawl/torture/internal/load"
 )
 
@@ -22,7 +22,7 @@ import (
 type Slot struct {
 	Role  string
 	Name  string
-	Proxy *pgproxy.Proxy // nil on SQLite
+	Proxy *dbproxy.Proxy // nil on SQLite
 	crew  *Crew
 
 	mu      sync.Mutex
@@ -117,7 +117,11 @@ func named(server, name string, more url.Values) string {
 		return server
 	}
 	q := u.Query()
-	q.Set("application_name", name)
+	setting := "application_name"
+	if u.Scheme == "sqlserver" {
+		setting = "app name"
+	}
+	q.Set(setting, name)
 	for k := range more {
 		q.Set(k, more.Get(k))
 	}

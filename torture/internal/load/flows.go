@@ -201,7 +201,7 @@ func (p *process) ship(f *flow.Run, in parcel) (int, error) {
 
 // signal sends a signal in a transaction, unless it was sent before.
 func (p *process) signal(ctx context.Context, tx *sql.Tx, id outbox.MessageID, n int64) error {
-	result, err := tx.ExecContext(ctx, p.store.Text(`INSERT INTO {s}torture_signal (id, n, process) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`), id.String(), n, p.Process)
+	result, err := tx.ExecContext(ctx, p.store.Text(`INSERT INTO {s}torture_signal (id, n, process) VALUES (?, ?, ?) {unless known}`), id.String(), n, p.Process)
 	if err != nil {
 		return err
 	}

@@ -4,19 +4,19 @@ import (
 	"context"
 	"time"
 
-	"github.com/bravellian/pawl/internal/test/pgproxy"
+	"github.com/bravellian/pawl/internal/test/dbproxy"
 )
 
 // connectionFaults are made by the proxies: each harms the connections of one process.
 func connectionFaults() []Fault {
-	once := func(name string, do func(p *pgproxy.Proxy)) Fault {
-		return Fault{Name: name, Engines: Postgres, Track: Connections, Do: func(_ context.Context, w *World, s Step) error {
+	once := func(name string, do func(p *dbproxy.Proxy)) Fault {
+		return Fault{Name: name, Engines: OnServers, Track: Connections, Do: func(_ context.Context, w *World, s Step) error {
 			do(w.slot(s).Proxy)
 			return nil
 		}}
 	}
-	lasting := func(name string, do func(p *pgproxy.Proxy)) Fault {
-		return Fault{Name: name, Engines: Postgres, Track: Connections, Low: 300 * time.Millisecond, High: 4 * time.Second,
+	lasting := func(name string, do func(p *dbproxy.Proxy)) Fault {
+		return Fault{Name: name, Engines: OnServers, Track: Connections, Low: 300 * time.Millisecond, High: 4 * time.Second,
 			Do: func(ctx context.Context, w *World, s Step) error {
 				p := w.slot(s).Proxy
 				do(p)
@@ -26,14 +26,14 @@ func connectionFaults() []Fault {
 			}}
 	}
 	return []Fault{
-		once("cut", (*pgproxy.Proxy).Cut),
-		once("cut-before-commit", (*pgproxy.Proxy).CutBefore),
-		once("cut-after-commit", func(p *pgproxy.Proxy) { p.CutAfter("COMMIT") }),
-		once("cut-after-select", func(p *pgproxy.Proxy) { p.CutAfter("SELECT") }),
-		once("truncate", (*pgproxy.Proxy).Truncate),
-		lasting("delay", func(p *pgproxy.Proxy) { p.Delay(100 * time.Millisecond) }),
-		lasting("black-hole", (*pgproxy.Proxy).Silence),
-		lasting("black-hole-open", (*pgproxy.Proxy).SilenceOpen),
-		lasting("partition", func(p *pgproxy.Proxy) { p.Refuse(true); p.Cut() }),
+		once("cut", (*dbproxy.Proxy).Cut),
+		once("cut-before-commit", (*dbproxy.Proxy).CutBefore),
+		once("cut-after-commit", func(p *dbproxy.Proxy) { p.CutAfter("COMMIT") }),
+		once("cut-after-select", func(p *dbproxy.Proxy) { p.CutAfter("SELECT") }),
+		once("truncate", (*dbproxy.Proxy).Truncate),
+		lasting("delay", func(p *dbproxy.Proxy) { p.Delay(100 * time.Millisecond) }),
+		lasting("black-hole", (*dbproxy.Proxy).Silence),
+		lasting("black-hole-open", (*dbproxy.Proxy).SilenceOpen),
+		lasting("partition", func(p *dbproxy.Proxy) { p.Refuse(true); p.Cut() }),
 	}
 }

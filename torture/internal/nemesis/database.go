@@ -19,7 +19,7 @@ func databaseFaults() []Fault {
 			return w.Store.Pawl.Migrate(ctx)
 		}},
 		{Name: "long-reader", Track: Database, Low: time.Second, High: long, Do: longReader},
-		{Name: "deadlock", Engines: Postgres, Track: Database, Low: 50 * time.Millisecond, High: 300 * time.Millisecond, Do: deadlock},
+		{Name: "deadlock", Engines: OnServers, Track: Database, Low: 50 * time.Millisecond, High: 300 * time.Millisecond, Do: deadlock},
 		{Name: "lock-tables", Engines: Postgres, Track: Database, Low: 500 * time.Millisecond, High: long, Do: lockTables},
 		{Name: "lock-rows", Engines: Postgres, Track: Database, Low: 500 * time.Millisecond, High: long, Do: lockRows},
 		{Name: "terminate-backends", Engines: Postgres, Track: Database, Do: terminate("pg_terminate_backend")},
@@ -46,10 +46,10 @@ func within(ctx context.Context, w *World, s Step, do func(tx *sql.Tx) error) er
 	return nil
 }
 
-// longReader keeps a snapshot open.
+// longReader keeps a snapshot open or, on SQL Server, locks of what it has read.
 func longReader(ctx context.Context, w *World, s Step) error {
-	options := &sql.TxOptions{ReadOnly: true}
-	if w.Place.Postgres() {
+	options := &sql.TxOptions{ReadOnly: !w.Place.SQLServer()} // which its driver does not have
+	if w.Place.OnServer() {
 		options.Isolation = sql.LevelRepeatableRead
 	}
 	conn, err := w.Store.SQL.Conn(ctx)

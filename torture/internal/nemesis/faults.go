@@ -12,17 +12,17 @@ func All() []Fault {
 
 // Where says which faults are possible and allowed.
 type Where struct {
-	Postgres bool
-	Harm     bool // others who use the server may notice
-	Owned    bool // the server is one that can be stopped and replaced
-	Clock    bool // its clock can be stepped
-	Small    bool // the disk is one that may be filled
-	WAL      bool // the server's write-ahead log is on one that may be filled
+	Engine Engines
+	Harm   bool // others who use the server may notice
+	Owned  bool // the server is one that can be stopped and replaced
+	Clock  bool // its clock can be stepped
+	Small  bool // the disk is one that may be filled
+	WAL    bool // the server's write-ahead log is on one that may be filled
 }
 
 // allows reports whether a fault is possible and allowed.
 func (at Where) allows(f Fault) bool {
-	engine := f.Engines == Both || at.Postgres == (f.Engines == Postgres)
+	engine := f.Engines == 0 || f.Engines&at.Engine != 0
 	return engine && (at.Harm || !f.Harms) && (at.Owned || !f.Owned) && (at.Clock || !f.Clock) && (at.Small || !f.Small) && (at.WAL || !f.WAL)
 }
 

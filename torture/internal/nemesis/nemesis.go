@@ -25,15 +25,18 @@ const (
 	Servers
 )
 
-// Engines says where a fault can be made.
+// Engines says where a fault can be made: none is anywhere.
 type Engines int
 
 // The engines.
 const (
-	Both Engines = iota
-	SQLite
+	SQLite Engines = 1 << iota
 	Postgres
+	SQLServer
 )
+
+// OnServers are the engines that processes reach through proxies.
+const OnServers = Postgres | SQLServer
 
 // Fault is something that goes wrong.
 type Fault struct {

@@ -3,19 +3,19 @@ package nemesis
 import (
 	"context"
 
-	"github.com/bravellian/pawl/internal/test/pgproxy"
+	"github.com/bravellian/pawl/internal/test/dbproxy"
 )
 
 // Pooler is a pooler between the processes and the server, which hands out connections by
 // the transaction, and which can be started again.
 type Pooler struct {
 	server string
-	now    *pgproxy.Pooler
+	now    *dbproxy.Pooler
 }
 
 // StartPooler starts a pooler for a server.
 func StartPooler(server string) (*Pooler, error) {
-	p, err := pgproxy.StartPooler(server)
+	p, err := dbproxy.StartPooler(server)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func poolerFaults() []Fault {
 	return []Fault{
 		{Name: "pooler-restart", Engines: Postgres, Track: Connections, Pooled: true, Do: func(_ context.Context, w *World, _ Step) error {
 			w.Pooler.now.Stop()
-			next, err := pgproxy.StartPooler(w.Pooler.server)
+			next, err := dbproxy.StartPooler(w.Pooler.server)
 			if err != nil {
 				return err
 			}

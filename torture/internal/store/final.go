@@ -112,12 +112,12 @@ func (s *Store) guards(ctx context.Context, f *Final) error {
 // joins reads joins; a wait has fired when its message is done.
 func (s *Store) joins(ctx context.Context, f *Final) error {
 	id := `j.join_id`
-	if !s.place.Postgres() {
+	if !s.place.OnServer() {
 		id = `unhex(replace(j.join_id, '-', ''))` // the view has it as text
 	}
 	const query = `
 SELECT CAST(j.join_id AS text), j.expected_steps, j.completed_steps, j.failed_steps,
-       (SELECT count(*) FROM {s}outbox_join_wait w JOIN {s}outbox o ON o.id = w.id WHERE w.join_id = {id} AND o.status = 2)
+       (SELECT count(*) FROM {s}{waits} w JOIN {s}outbox o ON o.id = w.id WHERE w.join_id = {id} AND o.status = 2)
   FROM {s}outbox_joins j WHERE coalesce(j.grouping_key, '') = ''`
 	return s.each(ctx, strings.Replace(query, "{id}", id, 1), func(rows *sql.Rows) error {
 		var j check.Join
@@ -133,13 +133,9 @@ func (s *Store) flows(ctx context.Context, f *Final) error {
 SELECT id, what, CAST(count(*) AS text) FROM {s}torture_flow GROUP BY id, what
 UNION ALL SELECT id, 'signal', CAST(n AS text) FROM {s}torture_signal
 UNION ALL SELECT CAST(o.message_id AS text), 'error', o.last_error FROM {s}outbox o WHERE o.topic = ? AND o.status = 3
-UNION ALL SELECT CAST(o.message_id AS text), 'result', {text} FROM {s}outbox o JOIN {s}outbox_result r ON r.id = o.id WHERE o.topic = ?
+UNION ALL SELECT CAST(o.message_id AS text), 'result', {utf8} FROM {s}outbox o JOIN {s}outbox_result r ON r.id = o.id WHERE o.topic = ?
 ORDER BY 1, 2, 3`
-	text := `convert_from(r.result, 'UTF8')`
-	if !s.place.Postgres() {
-		text = `CAST(r.result AS text)`
-	}
-	rows, err := s.SQL.QueryContext(ctx, s.Text(strings.Replace(query, "{text}", text, 1)), history.FlowTopic, history.FlowTopic)
+	rows, err := s.SQL.QueryContext(ctx, s.Text(query), history.FlowTopic, history.FlowTopic)
 	if err != nil {
 		return fmt.Errorf("reading flows: %w", err)
 	}
@@ -180,7 +176,7 @@ func (s *Store) timers(ctx context.Context, f *Final) error {
 
 // runs reads runs. A row about missed runs stands for several, at intervals.
 func (s *Store) runs(ctx context.Context, f *Final, every time.Duration) error {
-	const query = `SELECT CAST(id AS text), job_name, scheduled_time, missed FROM {s}job_runs WHERE NOT triggered ORDER BY job_name, scheduled_time`
+	const query = `SELECT CAST(id AS text), job_name, scheduled_time, missed FROM {s}job_runs WHERE CAST(triggered AS int) = 0 ORDER BY job_name, scheduled_time`
 	return s.each(ctx, query, func(rows *sql.Rows) error {
 		var r check.Run
 		var nominal any
@@ -216,7 +212,7 @@ func (s *Store) Left(ctx context.Context) (map[string]int, error) {
 	left := map[string]int{}
 	const query = `
 SELECT 'messages ready', coalesce(sum(n), 0) FROM {s}outbox_ready
-UNION ALL SELECT 'messages claimed', coalesce(sum(n), 0) FROM {s}outbox_claim
+UNION ALL SELECT 'messages claimed', coalesce(sum(n), 0) FROM {s}{claimed}
 UNION ALL SELECT 'timers', count(*) FROM {s}timer WHERE status < 2
 UNION ALL SELECT 'joins', count(*) FROM {s}outbox_join WHERE status = 0`
 	err := s.each(ctx, query, func(rows *sql.Rows) error {

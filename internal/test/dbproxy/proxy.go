@@ -1,8 +1,8 @@
-// Package pgproxy puts a TCP proxy between a program and PostgreSQL. It can cut a
-// connection before the server gets a commit, after the server has committed and before
-// the client has heard of it, or in the middle of an answer. Package proxytest has it
-// for tests.
-package pgproxy
+// Package dbproxy puts a TCP proxy between a program and PostgreSQL or SQL Server. It can
+// cut a connection before the server gets a commit, after the server has committed and
+// before the client has heard of it, or in the middle of an answer. Package proxytest has
+// it for tests.
+package dbproxy
 
 import (
 	"bytes"
@@ -14,13 +14,15 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
-// Proxy forwards connections to a server. It understands just enough of
-// PostgreSQL's protocol to see what the server answers; encryption is refused.
+// Proxy forwards connections to a server. It understands just enough of the server's
+// protocol to see what it is asked and answers; encryption is refused.
 type Proxy struct {
 	listen net.Listener
+	tds    bool // the server is SQL Server
 	wg     sync.WaitGroup
 
 	mu                sync.Mutex
@@ -40,17 +42,17 @@ type Proxy struct {
 	stopped           bool
 }
 
-// Start starts a proxy for the server of a postgres:// URL. Stop ends it.
+// Start starts a proxy for the server of a postgres:// or sqlserver:// URL. Stop ends it.
 func Start(server string) (*Proxy, error) {
-	u, err := url.Parse(server)
+	target, tds, err := addressOf(server)
 	if err != nil {
-		return nil, errors.New("pgproxy: the server's URL cannot be read") // it may have a password
+		return nil, err
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	p := &Proxy{target: u.Host, listen: l, conns: map[net.Conn]struct{}{}}
+	p := &Proxy{target: target, tds: tds, listen: l, conns: map[net.Conn]struct{}{}}
 	p.wg.Go(p.accept)
 	return p, nil
 }
@@ -58,29 +60,54 @@ func Start(server string) (*Proxy, error) {
 // Retarget makes the proxy forward new connections to the server of another URL, as the
 // address of a service does after a failover.
 func (p *Proxy) Retarget(server string) error {
-	u, err := url.Parse(server)
+	target, _, err := addressOf(server)
 	if err != nil {
-		return errors.New("pgproxy: the server's URL cannot be read")
+		return err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.target = u.Host
+	p.target = target
 	return nil
 }
 
-// URL is the server's URL with the proxy's address.
+// addressOf returns where the server of a URL listens, and whether it is SQL Server.
+func addressOf(server string) (target string, tds bool, err error) {
+	u, err := url.Parse(server)
+	if err != nil {
+		return "", false, errors.New("dbproxy: the server's URL cannot be read") // it may have a password
+	}
+	if u.Scheme != tdsScheme {
+		return u.Host, false, nil
+	}
+	if strings.Trim(u.Path, "/") != "" {
+		return "", true, errors.New("dbproxy: an instance of SQL Server is addressed by its port, not by its name")
+	}
+	if u.Port() == "" {
+		return net.JoinHostPort(u.Hostname(), tdsPort), true, nil
+	}
+	return u.Host, true, nil
+}
+
+// URL is the server's URL with the proxy's address. On SQL Server it asks for no encryption,
+// in which a commit cannot be seen.
 func (p *Proxy) URL(server string) string {
 	u, err := url.Parse(server)
 	if err != nil {
 		return server
 	}
 	u.Host = p.listen.Addr().String()
+	if p.tds {
+		q := u.Query()
+		q.Set("encrypt", "disable")
+		u.RawQuery = q.Encode()
+	}
 	return u.String()
 }
 
 // CutAfter makes the proxy drop the connection on which a command with this
 // tag ("INSERT", "COMMIT", …) completes next. The server has by then done and
-// committed everything up to the client's Sync; the client sees none of it.
+// committed everything up to the client's Sync; the client sees none of it. On SQL
+// Server, whose answers have no tags, any tag but COMMIT stands for any request.
 func (p *Proxy) CutAfter(tag string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -214,11 +241,12 @@ func (p *Proxy) connection(client net.Conn) {
 		return
 	}
 	defer p.exit(server)
+	var cut atomic.Bool
 	p.wg.Go(func() {
 		defer server.Close()
-		p.questions(server, client)
+		p.questions(server, client, &cut)
 	})
-	_ = p.answers(client, server, p.number())
+	_ = p.answers(client, server, p.number(), &cut)
 }
 
 func (p *Proxy) address() string {
@@ -227,8 +255,9 @@ func (p *Proxy) address() string {
 	return p.target
 }
 
-// questions forwards what the client says, until a commit that is to be cut.
-func (p *Proxy) questions(server, client net.Conn) {
+// questions forwards what the client says, until a commit that is to be cut. It sets cut if
+// the answer is not to come.
+func (p *Proxy) questions(server, client net.Conn, cut *atomic.Bool) {
 	buffer := make([]byte, 32<<10)
 	for {
 		n, err := client.Read(buffer)
@@ -236,23 +265,34 @@ func (p *Proxy) questions(server, client net.Conn) {
 			_ = client.Close()
 			return
 		}
+		if p.tds && n > 0 && p.cutsAfter(buffer[:n]) {
+			cut.Store(true)
+		}
 		if _, failed := server.Write(buffer[:n]); failed != nil || err != nil {
 			return
 		}
 	}
 }
 
-// cutsBefore reports whether a client's message has a commit at which to cut. A payload
-// that has the word is taken for one: then the transaction is cut a little earlier.
+// cutsBefore reports whether a client's message has a commit at which to cut.
 func (p *Proxy) cutsBefore(sent []byte) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.cutBefore || !bytes.Contains(bytes.ToLower(sent), []byte("commit")) {
+	if !p.cutBefore || !p.commits(sent) {
 		return false
 	}
 	p.cutBefore = false
 	p.cuts++
 	return true
+}
+
+// commits reports whether a client's message has a commit. A payload that has the word is
+// taken for one: then the transaction is cut a little earlier.
+func (p *Proxy) commits(sent []byte) bool {
+	if p.tds {
+		return tdsCommits(sent)
+	}
+	return bytes.Contains(bytes.ToLower(sent), []byte("commit"))
 }
 
 func (p *Proxy) enter(c net.Conn) bool {
@@ -282,13 +322,18 @@ func (p *Proxy) exit(c net.Conn) {
 var errCut = errors.New("cut")
 
 // answers forwards what the server says, message by message.
-func (p *Proxy) answers(client, server net.Conn, number int) error {
+func (p *Proxy) answers(client, server net.Conn, number int, cut *atomic.Bool) error {
+	next := read
+	if p.tds {
+		next = tdsRead
+	}
 	cutting := false
 	for {
-		kind, message, err := read(server)
+		kind, message, err := next(server)
 		if err != nil {
 			return err
 		}
+		cutting = cutting || cut.Load()
 		switch {
 		case cutting && kind == 'Z': // ready for query: it is committed
 			p.mu.Lock()
