@@ -35,7 +35,9 @@ they are listed:
                         unless it says otherwise. Their names without the ending
                         are the keys.
     list:FILE           a line for every store: KEY URL [SCHEMA [PREFIX]]. A "#"
-                        begins a comment, "-" stands for no schema.
+                        begins a comment, "-" stands for no schema. What has
+                        blanks, and an ADO.NET string, stands in single
+                        quotes, doubled inside.
     table:URL           a table in a database: what --fleet-query returns.
 
 Stores that name no schema or prefix have those of --schema and --prefix. "pawl

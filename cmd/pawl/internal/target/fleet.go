@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	_ "modernc.org/sqlite" // for tables of databases
@@ -134,10 +135,10 @@ func list(path string) fleet.Discovery {
 		var dbs []fleet.Database
 		lines := bufio.NewScanner(file)
 		for n := 1; lines.Scan(); n++ {
-			switch fields := words(lines.Text()); {
-			case len(fields) == 0:
-			case len(fields) < 2, len(fields) > 4: // not quoted: it may hold a password
-				return nil, fmt.Errorf("%s: line %d: want KEY URL [SCHEMA [PREFIX]]", path, n)
+			switch fields, ok := words(lines.Text()); {
+			case ok && len(fields) == 0:
+			case !ok, len(fields) < 2, len(fields) > 4: // not shown: it may hold a password
+				return nil, fmt.Errorf("%s: line %d: want KEY URL [SCHEMA [PREFIX]], what has blanks in single quotes", path, n)
 			default:
 				fields = append(fields, "", "")
 				dbs = append(dbs, fleet.Database{Key: fields[0], URL: fields[1], Schema: fields[2], Prefix: fields[3]})
@@ -150,20 +151,28 @@ func list(path string) fleet.Discovery {
 	})
 }
 
+// word is one of a line: in single quotes, which are doubled inside, or up to a blank.
+var word = regexp.MustCompile(`'((?:[^']|'')*)'(?:\s|$)|\S+`)
+
 // words are a line's up to a comment. "-" stands for nothing, where only what
-// follows is to be said.
-func words(line string) []string {
-	var fields []string
-	for _, word := range strings.Fields(line) {
-		if strings.HasPrefix(word, "#") {
-			break
+// follows is to be said. ok is false if a quote does not end, and for an ADO.NET
+// string without quotes: a part of it, a password's perhaps, would be the schema.
+func words(line string) (fields []string, ok bool) {
+	for _, m := range word.FindAllStringSubmatch(line, -1) {
+		text := strings.TrimSpace(m[0])
+		switch quoted := strings.HasPrefix(text, "'"); {
+		case quoted && m[1] == "", !quoted && len(fields) == 1 && dsn.Scheme(text) == "" && strings.Contains(text, ";"):
+			return nil, false
+		case quoted:
+			text = strings.ReplaceAll(m[1], "''", "'")
+		case strings.HasPrefix(text, "#"):
+			return fields, true
+		case text == "-":
+			text = ""
 		}
-		if word == "-" {
-			word = ""
-		}
-		fields = append(fields, word)
+		fields = append(fields, text)
 	}
-	return fields
+	return fields, true
 }
 
 // rows reads a table of databases. The connection is not kept: the next look is

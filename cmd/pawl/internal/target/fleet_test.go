@@ -31,6 +31,7 @@ func TestParseFleet(t *testing.T) {
 	}
 }
 
+// D-813: an ADO.NET string stands in quotes.
 func TestListIsReadAgain(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "stores")
 	f, err := ParseFleet("list:"+file, "", engine.Names{Prefix: "all_", Schema: "s"})
@@ -51,6 +52,10 @@ func TestListIsReadAgain(t *testing.T) {
 			{Key: "a", URL: "sqlite:a.db", Prefix: "p_"},
 			{Key: "b", URL: "postgres://h/d", Schema: "t", Prefix: "all_"},
 		}},
+		{"a 'Server=h;Database=d; User Id=u;Password=it''s #1' s # as .NET has it\n'b c' 'postgres://h/d' '-'", []fleet.Database{
+			{Key: "a", URL: "sqlserver://u:it%27s%20%231@h?database=d", Schema: "s", Prefix: "all_"},
+			{Key: "b c", URL: "postgres://h/d", Schema: "-", Prefix: "all_"},
+		}},
 	} {
 		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
@@ -59,7 +64,7 @@ func TestListIsReadAgain(t *testing.T) {
 			t.Errorf("%q: %v, %v; want %v", c.text, got, err, c.want)
 		}
 	}
-	for _, text := range []string{"postgres://u:secret@h/d", "a b c d secret", strings.Repeat("secret", 1<<16)} {
+	for _, text := range []string{"postgres://u:secret@h/d", "a b c d secret", "a 'Server=h;Password=secret", "a 'Server=h;Password=it's secret'", "a Server=h;Password=a secret one", strings.Repeat("secret", 1<<16)} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
