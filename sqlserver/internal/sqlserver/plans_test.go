@@ -24,6 +24,29 @@ func TestPayloadsAreNotSorted(t *testing.T) {
 	}
 }
 
+// D-841: a look for what has expired is bounded, or ends at the first: outbox_claimed, which has a row for each run that
+// somebody holds, has no index on the end of leases (docs/decisions/0022-sqlserver.md).
+func TestLooksForExpiredLeasesAreBounded(t *testing.T) {
+	const expired = "locked_until < @now"
+	texts := sentTexts(t, engine.Names{Schema: "pawl"})
+	for routine, want := range map[string]int{"outbox_reap_runs": 3, "timer_reap": 2} {
+		n := 0
+		for statement := range strings.SplitSeq(texts[engine.Routines+"/"+routine].text, ";\n") {
+			if !strings.Contains(statement, expired) {
+				continue
+			}
+			n++
+			bounded := strings.Contains(statement, "SELECT TOP (") || strings.Contains(statement, "IF NOT EXISTS (") || strings.Contains(statement, "FROM @pick p INNER LOOP JOIN")
+			if !bounded {
+				t.Errorf("%s looks at all leases:\n%s", routine, statement)
+			}
+		}
+		if n != want {
+			t.Errorf("%s has %d statements about leases that are over, not %d", routine, n, want)
+		}
+	}
+}
+
 // D-825: each table variable is made in tempdb at every call. What a claim has is what it needs; a text that declares
 // more says why here.
 func TestTableVariablesAreFew(t *testing.T) {

@@ -7,9 +7,9 @@ import (
 	"github.com/sqlc-dev/teesql/ast"
 )
 
-// Sorts finds queries of payloads from tables that are joined to table variables, which have ORDER BY and which the
-// server has to sort: it knows how many rows a variable has when it runs, but not how many rows of the table each of
-// them finds, and asks for memory for all of them and their payloads. A query is in order as it is where FROM begins
+// Sorts finds queries of payloads from tables that are joined to table variables or lists in JSON, which have ORDER BY and
+// which the server has to sort: it knows how many rows a variable has when it runs, but not how many rows of the table each
+// of them finds, nor anything of a list, and asks for memory for all of them and their payloads. A query is in order as it is where FROM begins
 // with a variable, each join is a LOOP, and ORDER BY names the variable's clustered key and then ids of the table.
 func Sorts(script *ast.Script) (found []string) {
 	keys := variableKeys(script)
@@ -20,7 +20,11 @@ func Sorts(script *ast.Script) (found []string) {
 		}
 		s := source{}
 		walkQuery(q.FromClause, s.add)
-		if s.variable == nil || len(s.tables) == 0 || !payload(q) {
+		if s.variable == nil && !s.list || len(s.tables) == 0 || !payload(q) {
+			return
+		}
+		if s.list {
+			found = append(found, fmt.Sprintf("ORDER BY of %s: OPENJSON has no order", strings.Join(s.tables, ", ")))
 			return
 		}
 		if why := s.sorted(q.OrderByClause, keys[strings.ToLower(s.variable.Variable.Name)]); why != "" {
@@ -44,6 +48,7 @@ func variableKeys(script *ast.Script) map[string][]KeyColumn {
 // source is what a query reads, in the order in which FROM has it.
 type source struct {
 	variable *ast.VariableTableReference // that FROM begins with
+	list     bool                        // FROM begins with OPENJSON
 	first    bool                        // something was seen
 	tables   []string
 	other    bool // a join that is no LOOP
@@ -60,6 +65,7 @@ func (s *source) add(n any) {
 		s.first = true
 		s.tables = append(s.tables, nameOf(n.SchemaObject))
 	case *ast.OpenJsonTableReference:
+		s.list = s.list || !s.first
 		s.first = true
 	case *ast.QualifiedJoin:
 		s.other = s.other || !strings.EqualFold(n.JoinHint, "Loop") && !joinsVariables(n)
