@@ -312,7 +312,8 @@ func (m *mover) refuse(r *row) {
 	}
 }
 
-// peekAll is what pass would do, as far as the rows themselves say: whether an id is known is not asked.
+// peekAll is what pass would do, of all rows but those that others have locked. An id that rows of two batches share is
+// met by pass alone.
 func (m *mover) peekAll(ctx context.Context) (would int64, err error) {
 	clock, _, err := engine.Get(ctx, m.added, op.ClockNow{})
 	if err != nil {
@@ -322,13 +323,44 @@ func (m *mover) peekAll(ctx context.Context) (would int64, err error) {
 	if err != nil {
 		return 0, err
 	}
+	var all []*row
 	err = m.read(rows, clock.Now, func(r *row) error {
+		if all = append(all, r); len(all) < m.Batch {
+			return nil
+		}
+		n, err := m.try(ctx, all)
+		would, all = would+n, nil
+		return err
+	})
+	if err != nil {
+		return would, err
+	}
+	n, err := m.try(ctx, all)
+	return would + n, err
+}
+
+// try counts the rows that could be moved: whether an id is known says an attempt that is rolled back.
+func (m *mover) try(ctx context.Context, all []*row) (would int64, err error) {
+	err = m.undone(ctx, all, false)
+	if errors.Is(err, errKnown) {
+		err = m.undone(ctx, all, true)
+	}
+	for _, r := range all {
 		if r.err != nil {
 			m.refuse(r)
 		} else {
 			would++
 		}
-		return nil
-	})
+	}
 	return would, err
+}
+
+// undone is write in a transaction that is rolled back.
+func (m *mover) undone(ctx context.Context, all []*row, single bool) (err error) {
+	tx, err := m.db.BeginTx(ctx, m.isolation())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rollback(tx)) }()
+	return m.write(ctx, tx, all, single)
 }
