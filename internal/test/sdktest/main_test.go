@@ -98,7 +98,7 @@ func must(t testing.TB, err error) {
 // program returns a command of an SDK, with the connection string in its environment.
 func program(ctx context.Context, url string, log io.Writer, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
-	cmd.Env = append(os.Environ(), "DATABASE_URL="+url, "PYTHONPATH="+filepath.Join(sdk, "python"), "PYTHONDONTWRITEBYTECODE=1", "PYTHONUNBUFFERED=1")
+	cmd.Env = append(os.Environ(), "DATABASE_URL="+url, workerURL+"="+url, "PYTHONPATH="+filepath.Join(sdk, "python"), "PYTHONDONTWRITEBYTECODE=1", "PYTHONUNBUFFERED=1")
 	cmd.Stdout, cmd.Stderr = log, log
 	return cmd
 }

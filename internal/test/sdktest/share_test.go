@@ -56,9 +56,6 @@ func newFixture(t *testing.T) *fixture {
 func (f *fixture) start(language, mode string) *exec.Cmd {
 	f.Helper()
 	cmd := program(f.Context(), f.url, &f.log, slices.Concat(languages()[language], []string{f.path, mode})...)
-	if language == "go" {
-		cmd.Env = append(cmd.Env, workerURL+"="+f.url)
-	}
 	must(f, cmd.Start())
 	return cmd
 }

@@ -29,17 +29,30 @@ func work(url string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	p, err := pawl.New(db, pawl.Options{Queues: []string{queue}, Concurrency: 4, BatchSize: 20, Lease: 10 * time.Second})
+	options := pawl.Options{Queues: []string{queue}, Concurrency: 4, BatchSize: 20, Lease: 10 * time.Second}
+	if mode == "batches" || mode == "singles" {
+		options.Concurrency, options.BatchSize = 2, 1000
+	}
+	p, err := pawl.New(db, options)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	p.Handle("work", func(_ context.Context, m *outbox.Message) error {
+	handle := func(_ context.Context, m *outbox.Message) error {
 		j.note("begin", "go", string(m.Payload))
 		time.Sleep(10 * time.Millisecond)
 		j.note("end", "go", string(m.Payload))
 		return nil
-	})
+	}
+	switch mode {
+	case "batches":
+		p.HandleBatch("work", func(_ context.Context, all []*outbox.Message) []error { return make([]error, len(all)) }, outbox.BatchOptions{Max: options.BatchSize})
+	case "singles":
+		handle = func(context.Context, *outbox.Message) error { return nil }
+		fallthrough
+	default:
+		p.Handle("work", handle)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	if mode == "produce" {
