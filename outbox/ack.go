@@ -59,6 +59,6 @@ func (o *Outbox) ackedItself(ctx context.Context, m *Message, err error) error {
 	case err != nil:
 		o.log.WarnContext(ctx, "a handler failed after it had acked its message", "topic", m.Topic, "message_id", m.ID.String(), "error", err)
 	}
-	o.awaits.settled(&worker.Settlement{Acks: []worker.Held{{Owner: m.Owner, ID: int64(m.Position)}}})
+	o.settled(&worker.Settlement{Acks: []worker.Held{{Owner: m.Owner, ID: int64(m.Position)}}})
 	return worker.ErrSettled
 }

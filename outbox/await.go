@@ -3,12 +3,14 @@ package outbox
 import (
 	"context"
 	"fmt"
+	"iter"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/enginekit/coalesce"
 	"github.com/bravellian/pawl/internal/worker"
 )
 
@@ -28,21 +30,36 @@ func (e *EndError) Error() string {
 }
 
 const (
-	// Await reads again after awaitSoon, which doubles up to awaitLate.
-	awaitSoon = 2 * time.Millisecond
-	awaitLate = 250 * time.Millisecond
+	// Await reads again after awaitSoon, which doubles up to awaitLate, or to awaitAsked while other processes
+	// are asked to tell of the end.
+	awaitSoon  = 2 * time.Millisecond
+	awaitLate  = 250 * time.Millisecond
+	awaitAsked = time.Second
+	// They are asked before the first wait of askAfter: shorter handlers have ended by then. And again every
+	// askEvery: workers may start later, and forget.
+	askAfter = 50 * time.Millisecond
+	askEvery = 5 * time.Second
+	// askEach is how many calls may ask together.
+	askEach = 500
 )
 
 // Await waits until a message has ended, and returns the result that its handler set, nil for none. A
 // message that is redriven later has a result then; this call does not wait for that. Errors: *EndError for a
 // message that was not done; ErrNotFound; the error of ctx. What a worker of this Outbox has handled returns
-// with the commit of its ack; for others Await reads every 2 to 250 ms.
+// with the commit of its ack. For others Await reads after 2, 4, 8 ms and so on. On PostgreSQL workers of other
+// processes are asked after some 60 ms to tell of the end, over a connection that stays open for a minute after
+// the last call, and Await reads at least every second. Elsewhere, for workers in other languages, and where
+// notifications do not arrive, it reads every 250 ms, or every second.
 func (o *Outbox) Await(ctx context.Context, id MessageID) ([]byte, error) {
 	if err := engine.CheckOutside(ctx, o.db, nil, ""); err != nil {
 		return nil, err
 	}
+	var at *awaited
 	var ended <-chan struct{}
-	for wait := o.awaits.soon; ; wait = min(2*wait, o.awaits.late) {
+	for wait := o.awaits.soon; ; wait *= 2 {
+		if at != nil { // what ends from now on is noticed
+			ended = o.awaits.next(at)
+		}
 		end, err := o.end(ctx, id)
 		if err != nil {
 			return nil, err
@@ -55,15 +72,24 @@ func (o *Outbox) Await(ctx context.Context, id MessageID) ([]byte, error) {
 		case end.Status >= failedStatus:
 			return nil, &EndError{ID: id, Status: Status(op.OutboxStatuses().Word(int64(end.Status))), Reason: worker.Value(end.LastError)}
 		}
-		if ended == nil { // what ends from now on is noticed: it has to be read once more
-			var leave func()
-			ended, leave = o.awaits.join(end.ID)
-			defer leave()
+		if at == nil {
+			at = o.awaits.join(end.ID)
+			defer o.awaits.leave(at)
 			continue
 		}
+		most := o.awaits.late
+		if wait >= askAfter {
+			asked, now := o.awaits.ask(ctx, o.db, at)
+			if now {
+				continue // it may have ended before
+			}
+			if asked {
+				most = o.awaits.asked
+			}
+		}
+		wait = min(wait, most)
 		select {
 		case <-ended:
-			ended = nil // a failed message may have been redriven meanwhile
 		case <-time.After(wait):
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -84,57 +110,95 @@ func (o *Outbox) end(ctx context.Context, id MessageID) (*op.OutboxEnd, error) {
 	return &ends[0], nil
 }
 
+// settled notifies those who wait for messages that a worker has settled.
+func (o *Outbox) settled(s *worker.Settlement) {
+	if o.awaits.n.Load() > 0 {
+		o.awaits.notify(s.Ended())
+	}
+	if others, ok := engine.As[engine.EndTeller](o.db); ok {
+		others.TellEnds(s.Ended())
+	}
+}
+
 // awaiting is who waits for the end of messages.
 type awaiting struct {
-	soon, late time.Duration
-	n          atomic.Int64 // so that workers need no lock while nobody waits
-	mu         sync.Mutex
-	of         map[int64]map[chan struct{}]struct{} // by position
+	soon, late, asked time.Duration
+	n                 atomic.Int64 // so that workers need no lock while nobody waits
+	asks              coalesce.Group[*asking]
+
+	mu     sync.Mutex
+	of     map[int64]*awaited // by position
+	others engine.EndTeller   // nil, or who is heard until leave is called
+	leaves func()
 }
 
-// join returns a channel that is closed when a worker has settled the message at a position.
-func (a *awaiting) join(position int64) (ended <-chan struct{}, leave func()) {
-	c := make(chan struct{})
+// awaited is a message that some wait for.
+type awaited struct {
+	position int64
+	waiting  int
+	ended    chan struct{} // is closed when a worker has settled it, and replaced
+	asked    time.Time     // when other processes were asked to tell of its end; zero: not since it was settled
+}
+
+// asking is a call that asks, and whom.
+type asking struct {
+	at     *awaited
+	others engine.EndTeller
+}
+
+func (a *awaiting) init() {
+	a.soon, a.late, a.asked = awaitSoon, awaitLate, awaitAsked
+	a.of = map[int64]*awaited{}
+	a.asks = coalesce.Group[*asking]{Leaders: 1, Max: askEach, Run: a.askAll}
+}
+
+// join adds one who waits for the message at a position.
+func (a *awaiting) join(position int64) *awaited {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.of == nil {
-		a.of = map[int64]map[chan struct{}]struct{}{}
+	at := a.of[position]
+	if at == nil {
+		at = &awaited{position: position, ended: make(chan struct{})}
+		a.of[position] = at
 	}
-	if a.of[position] == nil {
-		a.of[position] = map[chan struct{}]struct{}{}
-	}
-	a.of[position][c] = struct{}{}
+	at.waiting++
 	a.n.Add(1)
-	return c, func() {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		a.n.Add(-1)
-		if delete(a.of[position], c); len(a.of[position]) == 0 {
-			delete(a.of, position)
-		}
-	}
+	return at
 }
 
-// settled notifies those who wait for messages that a worker has settled.
-func (a *awaiting) settled(s *worker.Settlement) {
-	if a.n.Load() == 0 {
-		return
-	}
+func (a *awaiting) leave(at *awaited) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, h := range s.Acks {
-		a.notify(h.ID)
+	if at.waiting--; at.waiting == 0 {
+		delete(a.of, at.position)
 	}
-	for i := range s.Failures {
-		a.notify(s.Failures[i].ID)
+	if a.n.Add(-1) == 0 {
+		a.hear(nil)
 	}
 }
 
-func (a *awaiting) notify(position int64) {
-	for c := range a.of[position] {
-		close(c)
+// next returns the channel that is closed when a worker settles the message from now on.
+func (a *awaiting) next(at *awaited) <-chan struct{} {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return at.ended
+}
+
+// notify wakes who waits for the messages at these positions.
+func (a *awaiting) notify(positions iter.Seq[int64]) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for p := range positions {
+		a.of[p].end()
 	}
-	delete(a.of, position)
+}
+
+// end wakes who waits for a message. Workers of other processes have forgotten it: it may have been redriven.
+func (at *awaited) end() {
+	if at != nil {
+		close(at.ended)
+		at.ended, at.asked = make(chan struct{}), time.Time{}
+	}
 }
 
 // failedStatus is the first of the states in which a message ends without being done, as a number.

@@ -6,7 +6,7 @@ import "time"
 func (o *Outbox) LookAt(n int) { o.failedPage = n }
 
 // AwaitEvery has Await read again after d, always.
-func (o *Outbox) AwaitEvery(d time.Duration) { o.awaits.soon, o.awaits.late = d, d }
+func (o *Outbox) AwaitEvery(d time.Duration) { o.awaits.soon, o.awaits.late, o.awaits.asked = d, d, d }
 
 // Awaiting returns how many calls of Await wait.
 func (o *Outbox) Awaiting() int64 { return o.awaits.n.Load() }

@@ -48,7 +48,7 @@ type Outbox struct {
 func New(_ access.Key, db engine.DB, opts worker.Options) (*Outbox, component) { //nolint:revive // what is pawl's own has no public name
 	opts = opts.Complete()
 	o := &Outbox{db: db, opts: opts, log: opts.Logger, tag: newTag(), failedPage: failedPage, pauses: pause.New(db, opts.Logger), limits: throttle.New(db, opts.Logger), shared: worker.Shared{Gate: &worker.Gate{}, Reaping: make(chan struct{}, 1)}}
-	o.awaits.soon, o.awaits.late = awaitSoon, awaitLate
+	o.awaits.init()
 	o.cleanup = worker.NewCleanup("outbox", "messages", o.log, component{o}.CleanUp)
 	o.enqueues = coalesce.Group[*batch]{Leaders: enqueueLeaders, Max: enqueueMerge, Run: o.flush}
 	o.uniques = coalesce.Group[*batch]{Leaders: enqueueLeaders, Max: enqueueMerge, Run: o.flush}

@@ -160,7 +160,7 @@ func (s *source) Exchange(ctx context.Context, done *worker.Settlement, c worker
 		return nil, err
 	}
 	s.o.markMissed(ctx, done, settle)
-	s.o.awaits.settled(done)
+	s.o.settled(done)
 	s.ranked = s.ranked || slices.ContainsFunc(got.msgs, func(m *Message) bool { return m.Priority != 0 })
 	return s.o.items(&got), nil
 }

@@ -8,6 +8,7 @@ package worker
 
 import (
 	"encoding/binary"
+	"iter"
 	"slices"
 	"time"
 
@@ -107,6 +108,22 @@ type Settlement struct {
 // Len returns how many items the settlement covers. Results are of items that are acked.
 func (s *Settlement) Len() int {
 	return len(s.Acks) + len(s.Retries) + len(s.Failures) + len(s.Releases) + len(s.Parks)
+}
+
+// Ended returns the ids of the items that are not handled again.
+func (s *Settlement) Ended() iter.Seq[int64] {
+	return func(yield func(int64) bool) {
+		for _, h := range s.Acks {
+			if !yield(h.ID) {
+				return
+			}
+		}
+		for i := range s.Failures {
+			if !yield(s.Failures[i].ID) {
+				return
+			}
+		}
+	}
 }
 
 // soonest returns the delay after which the first of its items can be claimed again; ok is

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -34,13 +35,19 @@ const (
 
 var errNotListening = errors.New("not listening")
 
+// errRefused: another waiter has the queue's lock, or a producer's transaction is open. Notifications still
+// arrive, but not from that transaction. Or the server took no notification.
+var errRefused = errors.New("queue's lock taken, or notification refused")
+
 // listener owns the connection on which this process is notified, and the advisory locks that
 // show producers that a queue's worker sleeps. It runs while there are waiters.
 type listener struct {
 	db       *DB
 	channel  string
-	requests chan lockRequest // requests to lock or unlock, answered by the loop
-	renew    chan struct{}    // asks for another connection; buffered
+	ends     ends
+	silent   atomic.Bool   // no notification arrived when it was tested last
+	requests chan request  // answered by the loop
+	renew    chan struct{} // asks for another connection; buffered
 
 	mu        sync.Mutex
 	users     int
@@ -51,17 +58,18 @@ type listener struct {
 	last      uint64             // number of the last connection
 }
 
-// lockRequest asks for a queue's lock, or for its release.
-type lockRequest struct {
-	queue  string
-	unlock bool
-	on     uint64      // unlock: the connection whose lock it is
-	answer chan uint64 // the connection that took the lock, or 0; buffered
+// request asks for a queue's lock, for its release, or to notify of a payload about ends.
+type request struct {
+	queue   string
+	unlock  bool
+	on      uint64 // unlock: the connection whose lock it is
+	payload string
+	answer  chan uint64 // the connection that took the lock or notified, or 0; buffered
 }
 
 func newListener(db *DB) *listener {
 	sum := md5.Sum([]byte(db.folder.Names.Render("pawl.outbox_wake")))
-	return &listener{db: db, channel: "pawl_" + hex.EncodeToString(sum[:])[:16], requests: make(chan lockRequest, 64), renew: make(chan struct{}, 1)}
+	return &listener{db: db, channel: "pawl_" + hex.EncodeToString(sum[:])[:16], requests: make(chan request, 64), renew: make(chan struct{}, 1)}
 }
 
 // join starts the listener for its first user.
@@ -119,6 +127,7 @@ func (l *listener) run(ctx context.Context, done chan struct{}) {
 		l.setLive(false)
 		l.db.notifier.NotifyAll() // waiters relied on this connection
 		if errors.Is(err, errSilent) {
+			l.silent.Store(true)
 			l.db.opts.Logger.Warn("notifications do not arrive, probably because of a connection pooler, polling instead")
 			return
 		}
@@ -201,7 +210,7 @@ func (l *listener) connection(ctx context.Context) error {
 		defer cancel()
 		_ = conn.Close(ctx)
 	}()
-	if _, err := conn.Exec(ctx, "LISTEN "+l.channel); err != nil {
+	if _, err := conn.PgConn().Exec(ctx, "LISTEN "+l.channel+"; LISTEN "+l.channel+endsChannel).ReadAll(); err != nil {
 		return err
 	}
 	err = l.test(ctx, conn)
@@ -212,7 +221,9 @@ func (l *listener) connection(ctx context.Context) error {
 		return err
 	}
 	l.dropRequests()
+	l.silent.Store(false)
 	l.setLive(true)
+	l.ends.hear(nil) // what was told before did not arrive
 	for {
 		if err := l.serve(ctx, conn); err != nil {
 			return err
@@ -268,6 +279,9 @@ func (l *listener) serve(ctx context.Context, conn *pgx.Conn) error {
 	}
 	n, err := conn.WaitForNotification(wait)
 	switch {
+	case err == nil && n.Channel != l.channel:
+		l.ends.received(n, n.PID == conn.PgConn().PID())
+		return nil
 	case err == nil:
 		if !strings.HasPrefix(n.Payload, testMark) {
 			l.db.notifier.Notify(n.Payload)
@@ -279,26 +293,36 @@ func (l *listener) serve(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
-func (l *listener) handle(ctx context.Context, conn *pgx.Conn, a lockRequest) error {
+func (l *listener) handle(ctx context.Context, conn *pgx.Conn, a request) error {
 	ctx, cancel := context.WithTimeout(ctx, l.db.opts.StatementTimeout)
 	defer cancel()
 	if a.unlock && a.on != l.connected() {
 		return nil // that lock was released with its connection
 	}
+	var by uint64
+	var err error
+	if a.payload != "" {
+		by, err = l.notifyEnds(ctx, conn, a.payload)
+	} else {
+		by, err = l.lock(ctx, conn, a)
+	}
+	if a.answer != nil {
+		a.answer <- by
+	}
+	return err
+}
+
+// lock takes or releases a queue's lock.
+func (l *listener) lock(ctx context.Context, conn *pgx.Conn, a request) (by uint64, err error) {
 	query := lockQueue
 	if a.unlock {
 		query = unlockQueue
 	}
 	var ok bool
-	err := conn.QueryRow(ctx, l.db.folder.Names.Render(query), a.queue).Scan(&ok)
-	if a.answer != nil {
-		var by uint64
-		if ok && err == nil {
-			by = l.connected()
-		}
-		a.answer <- by
+	if err := conn.QueryRow(ctx, l.db.folder.Names.Render(query), a.queue).Scan(&ok); err != nil || !ok {
+		return 0, err
 	}
-	return err
+	return l.connected(), nil
 }
 
 func (l *listener) setLive(live bool) {
@@ -318,7 +342,7 @@ func (l *listener) setInterrupt(f context.CancelFunc) {
 }
 
 // submit passes a request to the loop, which may be waiting for notifications.
-func (l *listener) submit(a lockRequest) error {
+func (l *listener) submit(a request) error {
 	l.mu.Lock()
 	live, interrupt := l.live, l.interrupt
 	l.mu.Unlock()
@@ -334,6 +358,27 @@ func (l *listener) submit(a lockRequest) error {
 		interrupt()
 	}
 	return nil
+}
+
+// ask submits a request and returns its answer, which is not 0 or an error.
+func (l *listener) ask(ctx context.Context, a request) (by uint64, err error) {
+	a.answer = make(chan uint64, 1)
+	if err := l.submit(a); err != nil {
+		return 0, err
+	}
+	t := time.NewTimer(time.Second)
+	defer t.Stop()
+	select {
+	case by = <-a.answer:
+		if by == 0 {
+			return 0, errRefused
+		}
+		return by, nil
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	case <-t.C: // the connection broke before it answered
+		return 0, errNotListening
+	}
 }
 
 // connected returns the number of the live connection, or 0.
@@ -357,39 +402,26 @@ func (db *DB) Waiter(queue string) engine.Waiter {
 	return &waiter{db: db, queue: queue, notifier: db.notifier.Subscribe(queue)}
 }
 
-// errNoLock: another waiter has the queue's lock, or a producer's transaction is open.
-// Notifications still arrive, but not from that transaction.
-var errNoLock = errors.New("queue's lock taken")
-
 // Subscribe takes the queue's lock, unless it is still held.
 func (s *waiter) Subscribe(ctx context.Context) (again bool, err error) {
 	now := s.db.listen.connected()
 	if s.lockedBy != 0 && s.lockedBy == now {
 		return false, nil
 	}
-	s.lockedBy = 0
-	a := lockRequest{queue: s.queue, answer: make(chan uint64, 1)}
-	if err := s.db.listen.submit(a); err != nil {
+	s.lockedBy, err = s.db.listen.ask(ctx, request{queue: s.queue})
+	switch {
+	case errors.Is(err, errRefused):
+		return false, err
+	case err != nil:
+		s.unlock(now) // it may be taken later
 		return false, err
 	}
-	select {
-	case s.lockedBy = <-a.answer:
-		if s.lockedBy == 0 {
-			return false, errNoLock
-		}
-		return true, nil
-	case <-ctx.Done():
-		s.unlock(now) // it may be taken later
-		return false, ctx.Err()
-	case <-time.After(time.Second): // the connection broke before it answered
-		s.unlock(now)
-		return false, errNotListening
-	}
+	return true, nil
 }
 
 // unlock requests the release of the lock, after all earlier requests.
 func (s *waiter) unlock(on uint64) {
-	_ = s.db.listen.submit(lockRequest{queue: s.queue, unlock: true, on: on})
+	_ = s.db.listen.submit(request{queue: s.queue, unlock: true, on: on})
 }
 
 // Unsubscribe releases the lock: while it is held every enqueue pays for a NOTIFY.
