@@ -2,17 +2,20 @@ package flow_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/flow"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/test/dbtest"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
 // D-778: a cancel from another process ends the step that runs, or the parts and flows that this one waits
 // for, within a second; then effects are undone, and all end as discarded. What a step had done
-// by then is stored.
+// by then is stored, and what had not ended is observed as cancelled.
 func TestCancelRunning(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		for name, ends := range map[string]func(r *rig, f *flow.Run, child *flow.Flow[int, int], begun chan struct{}) error{
@@ -55,6 +58,14 @@ func TestCancelRunning(t *testing.T) {
 					return 1, ends(r, f, child, begun)
 				}, atOnce(1))
 				fl.Handle(r)
+				var outcome atomic.Value // of the long step
+				r.Internal(access.Key{}).Observe(&worker.Observer{Step: func(ctx context.Context, s worker.Step) (context.Context, func(string, error)) {
+					return ctx, func(o string, _ error) {
+						if s.Name == "long" {
+							outcome.Store(o)
+						}
+					}
+				}})
 				r.work()
 				id := start(t, r, fl, 1)
 				<-begun
@@ -70,6 +81,11 @@ func TestCancelRunning(t *testing.T) {
 					want = []string{"undo long", "undo"}
 				}
 				r.want(want...)
+				switch got := outcome.Load(); {
+				case name == "parts": // it has no such step
+				case name == "step that ends all the same" && got != "done", name != "step that ends all the same" && got != "cancelled":
+					t.Errorf("the step is observed as %v", got)
+				}
 				dbtest.Until(t, "all have ended", func() bool {
 					for m, err := range r.Outbox.List(t.Context(), outbox.ListOptions{}) {
 						if check(t, err); m.Status != outbox.Discarded {

@@ -100,6 +100,8 @@ func (f *Run) observe(key string, run func(ctx context.Context) error) (err erro
 			outcome = op.FlowStates().Word(int64(row.Kind))
 		case err == nil: // a part
 			outcome = op.FlowStates().Word(op.FlowDone)
+		case errors.Is(context.Cause(f.ctx), ErrCancelled):
+			outcome = worker.StepCancelled
 		case worker.IsPermanent(err):
 			outcome = op.FlowStates().Word(op.FlowFailed)
 		}

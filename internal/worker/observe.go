@@ -45,7 +45,10 @@ type Step struct {
 }
 
 // The outcomes of steps, beside the words for stored ones: "done", "failed" and "timed out".
-const StepRetried = "retried" // it is not stored, and runs again
+const (
+	StepRetried   = "retried"   // it is not stored, and runs again
+	StepCancelled = "cancelled" // it is not stored, and its flow is cancelled
+)
 
 // Attempt is one handling of an item, and what became of it.
 type Attempt struct {
