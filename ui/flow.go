@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -85,8 +86,13 @@ func (v *visit) flow(s *store, m *outbox.Info) ([]block, error) {
 		}
 	}
 	all := []block{about, {Heading: "Steps", Chart: stepStrip(f.Steps), Table: lead(v, s, v.eventTable(f.Steps), pageOf[flow.Event]{f.Steps, f.Next})}}
-	if len(f.Signals) > 0 {
-		all = append(all, block{Heading: "Signals that no step took", Table: v.eventTable(f.Signals)})
+	if n := len(f.Signals); n > 0 {
+		signals := block{Heading: "Signals that no step took"}
+		if n > pageSize {
+			f.Signals, signals.Note = f.Signals[n-pageSize:], fmt.Sprintf("These are the newest %d; the command below prints all.", pageSize)
+		}
+		signals.Table = v.eventTable(f.Signals)
+		all = append(all, signals)
 	}
 	var kin [][]cell
 	if err := v.kin(v.Context(), s, m.ID, 0, &kin); err != nil || len(kin) == 0 {

@@ -148,6 +148,11 @@ func TestFlowPage(t *testing.T) {
 				t.Errorf("%s is not redacted", path)
 			}
 		}
+		page(child, []string{"early"}, []string{"the newest 50"})
+		for range 50 {
+			f.check(flow.NewSignal[string]("later").Send(f.ctx(), f.Pawl, f.child, ""))
+		}
+		page(child, []string{"later", "the newest 50"}, []string{"early"})
 	})
 }
 
