@@ -31,7 +31,7 @@ type far struct {
 func work(t *testing.T, f *fixture, db engine.DB) *far {
 	t.Helper()
 	w := &far{fixture: f, release: make(chan struct{}, 1)}
-	sum := md5.Sum([]byte(f.db.Table("outbox_wake")))
+	sum := md5.Sum([]byte(w.wake()))
 	w.channel = "pawl_" + hex.EncodeToString(sum[:])[:16] + "_ends"
 	conn, err := pgx.Connect(t.Context(), testpg.URL(t))
 	if err != nil {
@@ -63,13 +63,18 @@ func work(t *testing.T, f *fixture, db engine.DB) *far {
 	return w
 }
 
+// wake is what workers' channel and locks are named after.
+func (w *far) wake() string {
+	return `"` + strings.ReplaceAll(w.db.Table("outbox_wake"), ".", `"."`) + `"`
+}
+
 // listening waits until the worker sleeps: it hears what others ask.
 func (w *far) listening() {
 	w.t.Helper()
 	dbtest.Until(w.t, "the worker sleeps", func() bool {
 		var asleep bool
 		err := w.db.SQL.QueryRowContext(w.ctx(), `SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ExclusiveLock' AND granted
-			AND classid::bigint << 32 | objid::bigint = hashtextextended($1, 0))`, w.db.Table("outbox_wake")+"/default").Scan(&asleep)
+			AND classid::bigint << 32 | objid::bigint = hashtextextended($1, 0))`, w.wake()+"/default").Scan(&asleep)
 		return err == nil && asleep
 	})
 }
