@@ -136,6 +136,21 @@ func TestAwaitOthers(t *testing.T) {
 	}
 }
 
+// D-830: so does another worker of the same process, without a notification.
+func TestAwaitAnotherOfTheProcess(t *testing.T) {
+	t.Parallel()
+	f := open(t, dbtest.Named(t, "postgres"))
+	w := work(t, f, f.db.DB)
+	w.listening()
+	f.AwaitEvery(time.Hour)
+	done := w.await()
+	w.told("?")
+	w.release <- struct{}{}
+	if got := <-done; got != "done" {
+		t.Error(got)
+	}
+}
+
 // D-831: who awaits nothing for long asks nobody, and nobody is told.
 func TestNobodyAsks(t *testing.T) {
 	t.Parallel()

@@ -41,7 +41,8 @@ const (
 
 // ends is who hears in this process, and what other processes ask.
 type ends struct {
-	asked atomic.Int64 // how many positions are remembered, so that workers need no lock while there are none
+	asked   atomic.Int64 // how many positions are remembered, so that workers need no lock while there are none
+	hearing atomic.Int64 // how many hearers there are, likewise
 
 	mu           sync.Mutex
 	hearers      map[*func([]int64)]struct{}
@@ -58,6 +59,7 @@ func (db *DB) HearEnds(ended func(positions []int64)) (leave func()) {
 		e.hearers = map[*func([]int64)]struct{}{}
 	}
 	e.hearers[&ended] = struct{}{}
+	e.hearing.Add(1)
 	e.mu.Unlock()
 	joined := !db.listen.silent.Load()
 	if joined {
@@ -66,6 +68,7 @@ func (db *DB) HearEnds(ended func(positions []int64)) (leave func()) {
 	return func() {
 		e.mu.Lock()
 		delete(e.hearers, &ended)
+		e.hearing.Add(-1)
 		e.mu.Unlock()
 		if joined {
 			time.AfterFunc(hearLinger, db.listen.leave)
@@ -86,6 +89,9 @@ func (db *DB) AskEnds(ctx context.Context, positions []int64) error {
 // TellEnds implements engine.EndTeller.
 func (db *DB) TellEnds(positions iter.Seq[int64]) {
 	e := &db.listen.ends
+	if e.hearing.Load() > 0 { // of this process, which does not ask itself
+		e.hear(slices.Collect(positions))
+	}
 	if e.asked.Load() == 0 {
 		return
 	}
