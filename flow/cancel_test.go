@@ -81,11 +81,6 @@ func TestCancelRunning(t *testing.T) {
 					want = []string{"undo long", "undo"}
 				}
 				r.want(want...)
-				switch got := outcome.Load(); {
-				case name == "parts": // it has no such step
-				case name == "step that ends all the same" && got != "done", name != "step that ends all the same" && got != "cancelled":
-					t.Errorf("the step is observed as %v", got)
-				}
 				dbtest.Until(t, "all have ended", func() bool {
 					for m, err := range r.Outbox.List(t.Context(), outbox.ListOptions{}) {
 						if check(t, err); m.Status != outbox.Discarded {
@@ -94,6 +89,11 @@ func TestCancelRunning(t *testing.T) {
 					}
 					return true
 				})
+				switch got := outcome.Load(); {
+				case name == "parts": // it has no such step
+				case name == "step that ends all the same" && got != "done", name != "step that ends all the same" && got != "cancelled":
+					t.Errorf("the step is observed as %v", got)
+				}
 				r.db.CheckPlaces(t)
 			})
 		}
