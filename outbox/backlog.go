@@ -48,9 +48,6 @@ type backlog struct {
 // admit returns ErrBacklog if a queue of new messages is full or, where that is only to be warned of, warns. The
 // limit is for producers: what waits already, retries, and what timers, jobs and joins send pass.
 func (o *Outbox) admit(ctx context.Context, msgs []Message) error {
-	if len(o.opts.MaxBacklog) == 0 {
-		return nil
-	}
 	more, now := map[string]int64{}, time.Now()
 	for i := range msgs {
 		if more[msgs[i].queue()] += 0; !msgs[i].Due.After(now) {

@@ -46,8 +46,10 @@ func (o *Outbox) EnqueueBatch(ctx context.Context, msgs []Message) ([]MessageID,
 	if err := engine.CheckOutside(ctx, o.db, nil, "EnqueueTx"); err != nil {
 		return nil, err
 	}
-	if err := o.admit(ctx, msgs); err != nil {
-		return nil, err
+	if len(o.opts.MaxBacklog) > 0 {
+		if err := o.admit(ctx, msgs); err != nil {
+			return nil, err
+		}
 	}
 	b, err := o.batch(ctx, nil, msgs, 0)
 	if err != nil || len(msgs) == 0 {
@@ -94,8 +96,10 @@ func (o *Outbox) EnqueueBatchTx(ctx context.Context, tx any, msgs []Message) ([]
 	if err != nil {
 		return nil, err
 	}
-	if err := o.admit(ctx, msgs); err != nil {
-		return nil, err
+	if len(o.opts.MaxBacklog) > 0 {
+		if err := o.admit(ctx, msgs); err != nil {
+			return nil, err
+		}
 	}
 	b, err := o.batch(ctx, own, msgs, 0)
 	if err != nil || len(msgs) == 0 {
