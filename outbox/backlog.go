@@ -67,10 +67,10 @@ func (o *Outbox) admit(ctx context.Context, msgs []Message) error {
 }
 
 func (o *Outbox) admitTo(ctx context.Context, queue string, n, most int64) error {
-	b := o.backlogs.look(queue, most)
+	b := o.backlogs.check(queue, most)
 	if b.due {
 		o.count(ctx, queue, most)
-		b = o.backlogs.look(queue, most)
+		b = o.backlogs.check(queue, most)
 	}
 	if b.waiting < most || o.opts.WarnOfBacklog {
 		if o.backlogs.add(queue, n, b.waiting >= most) {
@@ -94,8 +94,8 @@ func (o *Outbox) count(ctx context.Context, queue string, most int64) {
 	o.backlogs.counted(queue, waiting.N, time.Since(began), err == nil)
 }
 
-// look returns what is known of a queue. due is true for the caller who is to count, one at a time.
-func (all *backlogs) look(queue string, most int64) (known backlog) {
+// check returns what is known of a queue. due is true for the caller who is to count, one at a time.
+func (all *backlogs) check(queue string, most int64) (known backlog) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	b := all.of[queue]
@@ -120,7 +120,7 @@ func (all *backlogs) look(queue string, most int64) (known backlog) {
 	return known
 }
 
-// counted ends what look began.
+// counted ends what check began.
 func (all *backlogs) counted(queue string, waiting int64, took time.Duration, ok bool) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
