@@ -50,6 +50,11 @@ type Options struct {
 	MaxBacklog map[string]int
 	// WarnOfBacklog logs a warning once a minute instead.
 	WarnOfBacklog bool
+	// Fair lets the messages of single queues take turns by a key of theirs: one of each key, then the next
+	// of each, however many one key has. What this program enqueues takes turns, whoever works it off; for
+	// other programs see docs/delivery.md#fairness-between-tenants. Messages with an ordering key or a
+	// priority take none.
+	Fair map[string]outbox.Fair
 	// BatchSize is the most messages that one claim takes, default 500, at most 1000.
 	// Fewer are claimed while handlers are slow.
 	BatchSize int
@@ -154,7 +159,7 @@ func (o *Options) workers() worker.Options {
 	return worker.Options{
 		Logger: o.Logger, RetryLogLevel: o.RetryLogLevel, Queues: slices.Clone(o.Queues), Concurrency: o.Concurrency, QueueConcurrency: o.QueueConcurrency,
 		BatchSize: o.BatchSize, Lease: o.Lease, PriorityWait: o.PriorityWait, PollInterval: o.PollInterval, Grace: o.Grace, Retry: (*worker.RetryPolicy)(o.Retry), Retention: o.Retention, MaxPayload: o.MaxPayload,
-		KeptAttempts: o.KeptAttempts, MaxBacklog: o.MaxBacklog, WarnOfBacklog: o.WarnOfBacklog, Worker: o.Worker, StopWhenEmpty: o.StopWhenEmpty,
+		KeptAttempts: o.KeptAttempts, MaxBacklog: o.MaxBacklog, WarnOfBacklog: o.WarnOfBacklog, Fair: o.Fair, Worker: o.Worker, StopWhenEmpty: o.StopWhenEmpty,
 	}
 }
 

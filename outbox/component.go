@@ -28,9 +28,10 @@ func (c component) Template(m Message) (queue.Template, error) {
 	if err != nil {
 		return nil, err
 	}
-	if b.entries[0].kind != engine.Claimable { // programs claim runs of jobs by other statements
+	if b.entries[0].inOrder { // programs claim runs of jobs by other statements
 		return nil, engine.Invalid("ordering key", "not for messages that are made of a template")
 	}
+	b.entries[0].kind, b.entries[0].lane = engine.Claimable, engine.LaneID(m.queue(), m.Priority, engine.Claimable)
 	return b, nil
 }
 

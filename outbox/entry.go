@@ -28,7 +28,9 @@ type entry struct {
 	index    int // among the messages of its call
 	lane     int64
 	kind     engine.LaneKind
+	inOrder  bool // it has an ordering key
 	due      *time.Time
+	at       *time.Time // when it becomes ready; nil: now
 	headers  *string
 	id       int64 // position
 	mid      MessageID
@@ -51,16 +53,12 @@ func (o *Outbox) prepare(msgs []Message, own int) (*batch, error) {
 		if err := m.validate(o, most); err != nil {
 			return nil, err
 		}
-		headers, err := encodeHeaders(ordering.Put(expiry.Put(m.Headers, m.Expires), m.OrderingKey))
-		if err != nil {
-			return nil, engine.Invalid("headers", "%v", err)
-		}
-		*en = entry{msg: m, index: i, due: engine.Due(&m.Due), headers: headers, mid: m.ID, supplied: !m.ID.IsZero()}
+		*en = entry{msg: m, index: i, due: engine.Due(&m.Due), mid: m.ID, supplied: !m.ID.IsZero()}
 		if en.supplied {
 			en.position, _, _ = m.ID.position()
 		}
-		if m.orderingKey() != "" {
-			en.kind = engine.Ordered
+		if err := o.place(en); err != nil {
+			return nil, err
 		}
 		if i > 0 && m.Queue == msgs[i-1].Queue && m.Priority == msgs[i-1].Priority && en.kind == entries[i-1].kind {
 			en.lane = entries[i-1].lane
@@ -72,17 +70,38 @@ func (o *Outbox) prepare(msgs []Message, own int) (*batch, error) {
 	return b, nil
 }
 
-// identify sets every message's position and, unless it has one, its id. Messages of one lane and
-// due time get consecutive positions, so that they form one run. One with an id that this outbox
+// place sets the headers of an entry, the kind of its lane, and when it becomes ready.
+func (o *Outbox) place(en *entry) (err error) {
+	m := en.msg
+	headers := ordering.Put(expiry.Put(m.Headers, m.Expires), m.OrderingKey)
+	en.at = en.due
+	var group time.Time
+	if key := m.orderingKey(); key != "" {
+		en.kind, en.inOrder, group = engine.Ordered, true, ordering.At(key)
+	} else if fair, turn := o.turnOf(m); fair != "" {
+		en.kind, group = engine.Ordered, ordering.FairAt(fair, turn)
+		if headers, err = withFairKey(headers, fair); err != nil {
+			return err
+		}
+	}
+	if en.kind == engine.Ordered && en.due == nil {
+		en.at = &group
+	}
+	if en.headers, err = encodeHeaders(headers); err != nil {
+		return engine.Invalid("headers", "%v", err)
+	}
+	return nil
+}
+
+// identify sets every message's position and, unless it has one, its id. Messages of one lane that
+// become ready at one time get consecutive positions, so that they form one run. One with an id that this outbox
 // made, after an enqueue whose outcome was unknown (D-4), is written at its own position, where the
 // primary key waits for the first attempt if that is still in flight. Other ids that carry a position
 // are searched there.
 func (o *Outbox) identify(ctx context.Context, tx Tx, b *batch) error {
 	order := slices.Clone(b.entries)
-	if slices.ContainsFunc(order, func(en *entry) bool { return en.lane != order[0].lane || en.due != order[0].due }) {
-		slices.SortStableFunc(order, func(a, b *entry) int {
-			return cmp.Or(cmp.Compare(a.lane, b.lane), compareDue(a.due, b.due))
-		})
+	if slices.ContainsFunc(order, func(en *entry) bool { return en.lane != order[0].lane || en.at != order[0].at }) {
+		slices.SortStableFunc(order, func(a, b *entry) int { return cmp.Or(cmp.Compare(a.lane, b.lane), compareDue(a.at, b.at)) })
 	}
 	b.generation = o.db.Generation()
 	now := time.Now()
@@ -108,7 +127,7 @@ func (o *Outbox) identify(ctx context.Context, tx Tx, b *batch) error {
 
 // reserve sets the positions of entries of one lane.
 func (o *Outbox) reserve(ctx context.Context, tx Tx, generation int64, entries []*entry) error {
-	if entries[0].kind == engine.Ordered {
+	if entries[0].inOrder {
 		return o.reserveInOrder(ctx, tx, generation, entries)
 	}
 	lo, err := o.db.ReserveIDs(ctx, tx, len(entries))
@@ -150,7 +169,7 @@ func chunks(entries []*entry) iter.Seq[[]*entry] {
 	return func(yield func([]*entry) bool) {
 		for len(entries) > 0 {
 			n, size := 0, 0
-			for n < len(entries) && n < chunk && entries[n].kind == entries[0].kind && (n == 0 || size+len(entries[n].msg.Payload) <= chunkBytes) {
+			for n < len(entries) && n < chunk && entries[n].inOrder == entries[0].inOrder && (n == 0 || size+len(entries[n].msg.Payload) <= chunkBytes) {
 				size += len(entries[n].msg.Payload)
 				n++
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/ordering"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/google/uuid"
 )
@@ -182,6 +183,7 @@ func (o *Outbox) items(d *delivery) []worker.Item[*Message] {
 			rt, _ := o.handlers.find(m.Topic)
 			items[i].Ordered, items[i].Order = true, rt.order
 		}
+		items[i].InTurn = m.Headers[ordering.FairHeader] != ""
 		if d.faults != nil {
 			items[i].Fault = d.faults[m]
 		}

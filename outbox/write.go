@@ -8,7 +8,6 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
-	"github.com/bravellian/pawl/internal/ordering"
 )
 
 // enqueueCalls returns calls that write entries, and register their lanes if necessary. They are
@@ -63,18 +62,13 @@ func queuesOf(entries []*entry) (queues []string) {
 // newRuns returns the runs of entries.
 func newRuns(entries []*entry) (runs []op.NewRun) {
 	for _, en := range entries {
-		at := en.due // when it becomes ready; nil: now
-		if at == nil && en.kind == engine.Ordered {
-			group := ordering.At(en.msg.orderingKey())
-			at = &group
-		}
 		if k := len(runs) - 1; k >= 0 {
-			if r := &runs[k]; en.id == r.Lo+int64(r.N) && en.lane == r.Lane && compareDue(at, r.At) == 0 {
+			if r := &runs[k]; en.id == r.Lo+int64(r.N) && en.lane == r.Lane && compareDue(en.at, r.At) == 0 {
 				r.N++
 				continue
 			}
 		}
-		runs = append(runs, op.NewRun{Lane: en.lane, At: at, Lo: en.id, N: 1})
+		runs = append(runs, op.NewRun{Lane: en.lane, At: en.at, Lo: en.id, N: 1})
 	}
 	return runs
 }

@@ -50,11 +50,14 @@ func At(key string) time.Time {
 	return time.UnixMicro(-1 - int64(binary.BigEndian.Uint32(sum[:]))).UTC()
 }
 
-// AtOf returns At of the key in headers, which are JSON.
+// AtOf returns At of the ordering key in headers, which are JSON, else FairAt of the fair key.
 func AtOf(headers *string) time.Time {
 	var all map[string]string
 	if headers != nil && json.Unmarshal([]byte(*headers), &all) != nil {
 		all = nil // another program wrote them
+	}
+	if fair := all[FairHeader]; fair != "" && all[Header] == "" {
+		return FairAt(fair, 0)
 	}
 	return At(all[Header])
 }

@@ -127,6 +127,8 @@ func (l *inflight[M]) collect(s *Settlement, now time.Time, all bool) {
 			s.add(Held{f.claim.owner, item.ID}, r)
 			if item.Ordered {
 				s.order(item.Order, r.outcome)
+			} else if item.InTurn && r.outcome == retried {
+				s.Retries[len(s.Retries)-1].Yield = true
 			}
 			s.Freed = s.Freed || r.frees
 		}

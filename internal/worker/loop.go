@@ -24,6 +24,7 @@ type Item[M any] struct {
 	Fault     error     // why it cannot be read; it fails with this error, without being handled
 	Ordered   bool      // others wait behind it in a line
 	Order     OrderPolicy
+	InTurn    bool // it takes turns with others: its retry waits for one
 	Body      M
 }
 

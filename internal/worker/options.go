@@ -32,6 +32,7 @@ type Options struct {
 	KeptAttempts     int
 	MaxBacklog       map[string]int
 	WarnOfBacklog    bool
+	Fair             map[string]Fair
 	Worker           string
 	StopWhenEmpty    bool
 }
@@ -63,6 +64,11 @@ func (o *Options) Validate() error {
 	}
 	for queue, n := range o.MaxBacklog {
 		if err := cmp.Or(engine.CheckText("MaxBacklog", queue, limits.Queue, true), engine.CheckOption("MaxBacklog", n, 1, 0)); err != nil {
+			return err
+		}
+	}
+	for queue, fair := range o.Fair {
+		if err := cmp.Or(engine.CheckText("Fair", queue, limits.Queue, true), fair.validate()); err != nil {
 			return err
 		}
 	}

@@ -19,7 +19,7 @@ GRANT EXECUTE ON ROUTINE
   pawl.outbox_enqueue_unique(text, text, text, text, double precision, boolean, boolean, timestamptz, text, integer, text, jsonb),
   pawl.outbox_enqueue_unique(text, jsonb, text, text, double precision, boolean, boolean, timestamptz, text, integer, text, jsonb), pawl.outbox_enqueue_keyed,
   pawl.outbox_enqueue_once, pawl.outbox_block, pawl.outbox_waiting, pawl.generation_look, pawl.outbox_lane_id, pawl.outbox_message_id, pawl.outbox_position, pawl.outbox_wake,
-  pawl.outbox_ordering_key, pawl.outbox_join_start, pawl.outbox_join_new_id, pawl.outbox_join_attach, pawl.outbox_join_attach_all, pawl.outbox_join_wait, pawl.outbox_join_known,
+  pawl.outbox_ordering_key, pawl.outbox_group_at, pawl.outbox_join_start, pawl.outbox_join_new_id, pawl.outbox_join_attach, pawl.outbox_join_attach_all, pawl.outbox_join_wait, pawl.outbox_join_known,
   pawl.timer_schedule, pawl.timer_schedule_rows, pawl.timer_due, pawl.timer_carried, pawl.timer_position, pawl.timer_wake, pawl.timer_cancel, pawl.timer_cancel_key, pawl.timer_cancel_row, pawl.timer_reschedule, pawl.timer_move,
   pawl.flow_send, pawl.flow_put_signal, pawl.inbox_see, pawl.inbox_enqueue, pawl.inbox_message_id, pawl.audit_note, pawl.audit_own
   TO :"role";

@@ -34,7 +34,7 @@ BEGIN
     ON CONFLICT DO NOTHING;
     EXIT WHEN FOUND; -- else the id is stored by now, or the position is taken
   END LOOP;
-  INSERT INTO pawl.outbox_ready (lane, at, lo, n) VALUES (v_lane, coalesce(v_due, CASE WHEN v_ordered THEN pawl.group_at(pawl.outbox_ordering_key(v_headers)) ELSE clock_timestamp() END), v_id, 1);
+  INSERT INTO pawl.outbox_ready (lane, at, lo, n) VALUES (v_lane, coalesce(v_due, CASE WHEN v_ordered THEN pawl.outbox_group_at(v_headers) ELSE clock_timestamp() END), v_id, 1);
   PERFORM pawl.outbox_wake(ARRAY[queue]);
   RETURN v_mid;
 END $f$;

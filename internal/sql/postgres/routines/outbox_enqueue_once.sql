@@ -11,8 +11,8 @@ SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_hashjo
 DECLARE
   v_now  timestamptz := clock_timestamp(); -- one time for all, whichever is inserted first: they come in order of their ids
   v_group jsonb := ( -- of what is stored nobody may have to read the headers
-    SELECT jsonb_object_agg(u.mid::text, pawl.group_at(k.key)) FROM unnest(p_mid, p_headers) u(mid, headers), LATERAL (SELECT pawl.outbox_ordering_key(u.headers)) k(key)
-     WHERE k.key IS NOT NULL);
+    SELECT jsonb_object_agg(u.mid::text, g.at) FROM unnest(p_mid, p_headers) u(mid, headers), LATERAL (SELECT pawl.outbox_group_at(u.headers)) g(at)
+     WHERE g.at IS NOT NULL);
   v_got  integer;
   v_more integer;
 BEGIN

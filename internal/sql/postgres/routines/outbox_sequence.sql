@@ -17,6 +17,7 @@ CREATE OR REPLACE FUNCTION pawl.outbox_sequence(p_queue text, p_n integer) RETUR
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
 DECLARE
   v_now     timestamptz := clock_timestamp();
+  v_first   constant timestamptz := timestamptz 'epoch' - 4294967296 * interval '1 microsecond'; -- of the groups: what takes turns is before
   v_last    constant timestamptz := timestamptz 'epoch' - interval '1 microsecond'; -- of the groups
   v_start   timestamptz := timestamptz 'epoch' - floor(1 + random() * 4294967296) * interval '1 microsecond';
   v_low     timestamptz := v_start;
@@ -31,7 +32,7 @@ DECLARE
   v         record;
 BEGIN
   SELECT l.id INTO v_ordered FROM pawl.outbox_lane l WHERE l.queue = p_queue AND l.kind = 1 AND l.priority = 0;
-  IF v_ordered IS NULL OR NOT EXISTS (SELECT FROM pawl.outbox_ready r WHERE r.lane = v_ordered AND r.at <= v_now) THEN
+  IF v_ordered IS NULL OR NOT EXISTS (SELECT FROM pawl.outbox_ready r WHERE r.lane = v_ordered AND r.at >= v_first AND r.at <= v_now) THEN
     RETURN;
   END IF;
   v_ready := pawl.outbox_lane_id(p_queue, 0::smallint);
@@ -56,7 +57,7 @@ BEGIN
       v_low := v.o_at + v.o_alone::integer * interval '1 microsecond';
     ELSE
       EXIT WHEN v_high < v_start;
-      v_low := '-infinity';
+      v_low := v_first;
       v_high := v_start - interval '1 microsecond';
     END IF;
   END LOOP;

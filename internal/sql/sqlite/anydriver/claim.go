@@ -65,15 +65,16 @@ type claimRequest struct {
 	each  func(engine.Row) error
 	wait  *time.Duration // see op.OutboxClaim
 	apart *string
+	turns int64 // the lane of what takes turns; 0: there is none
 }
 
 func claim(t *txn, o op.OutboxClaim, each func(engine.Row) error) error {
-	return claimRegular(t, claimRequest{o.Queue, o.Owner, t.now + o.Lease.Microseconds(), int64(o.Most), each, o.Wait, o.Apart})
+	return claimRegular(t, claimRequest{o.Queue, o.Owner, t.now + o.Lease.Microseconds(), int64(o.Most), each, o.Wait, o.Apart, 0})
 }
 
 // claimRegular claims what is not suspect.
 func claimRegular(t *txn, c claimRequest) error {
-	lanes, err := claimableLanes(t, c)
+	lanes, err := claimableLanes(t, &c)
 	if err != nil {
 		return err
 	}
@@ -83,16 +84,20 @@ func claimRegular(t *txn, c claimRequest) error {
 	if err := lateFirst(t, lanes, c.wait); err != nil {
 		return err
 	}
-	for _, l := range lanes {
-		n, err := l.claim(t, c)
-		if err != nil {
-			return err
+	return besideTurns(t, &c, lanes, func(runs []run) error {
+		n, err := new(queueLane).hold(t, c, runs)
+		c.most -= n
+		return err
+	}, func() error {
+		for i := 0; i < len(lanes) && c.most > 0; i++ {
+			n, err := lanes[i].claim(t, c)
+			if err != nil {
+				return err
+			}
+			c.most -= n
 		}
-		if c.most -= n; c.most <= 0 {
-			break
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // claim claims messages of a lane, and returns how many.
@@ -121,12 +126,13 @@ func (l *queueLane) hold(t *txn, c claimRequest, runs []run) (total int64, err e
 
 // claimableLanes returns the lanes from which a claim takes, those of limits last, after messages
 // with ordering keys were put in order, which may register one.
-func claimableLanes(t *txn, c claimRequest) ([]queueLane, error) {
+func claimableLanes(t *txn, c *claimRequest) ([]queueLane, error) {
 	lanes, err := rows(t, outboxClaimLanes{Queue: c.queue})
 	k := slices.IndexFunc(lanes, func(l queueLane) bool { return l.Kind == int64(engine.Ordered) })
 	if err != nil || k < 0 {
 		return lanes, err
 	}
+	c.turns = lanes[k].ID
 	registered, err := sequence(t, c.queue, lanes[k].ID, c.most)
 	if err != nil {
 		return nil, err

@@ -113,12 +113,14 @@ func (l *limitedClaim) claimOpen() error {
 	if err := lateFirst(l.t, l.open, l.wait); err != nil {
 		return err
 	}
-	for i := range l.open {
-		if err := l.claimOthers(&l.open[i]); err != nil {
-			return err
+	return besideTurns(l.t, &l.claimRequest, l.open, func(runs []run) error { return l.claimMet(new(queueLane), runs) }, func() error {
+		for i := range l.open {
+			if err := l.claimOthers(&l.open[i]); err != nil {
+				return err
+			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // claimRest claims from all lanes of limits.
@@ -226,18 +228,23 @@ func (l *limitedClaim) claimOthers(lane *queueLane) error {
 		if err != nil || len(runs) == 0 {
 			return err
 		}
-		kept, err := l.divert(lane, runs, true)
-		if err != nil {
-			return err
-		}
-		if _, err := l.take(lane, kept, &limitOf{}); err != nil {
-			return err
-		}
-		if err := l.useGrants(); err != nil {
+		if err := l.claimMet(lane, runs); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// claimMet claims of runs that were removed from ready what limits allow, and moves the others to their lanes.
+func (l *limitedClaim) claimMet(lane *queueLane, runs []run) error {
+	kept, err := l.divert(lane, runs, true)
+	if err != nil {
+		return err
+	}
+	if _, err := l.take(lane, kept, &limitOf{}); err != nil {
+		return err
+	}
+	return l.useGrants()
 }
 
 // granted reports whether the limit of the topic of an open lane's message has room for it, and takes

@@ -28,7 +28,7 @@ type (
 	}
 	keyed struct {
 		ID, CreatedAt int64
-		Key           *string
+		Key, Fair     *string
 	}
 	// outboxOrderHead reads the head of a key.
 	outboxOrderHead ofKey
@@ -93,7 +93,7 @@ const (
 // group some are put in order, and then those of the next, from a group that is chosen at
 // random: however many messages a key has, others are found behind them, and a claim is short.
 func sequence(t *txn, queue string, lane, heads int64) (registered bool, err error) {
-	due, err := rows(t, outboxOrderPick{Lane: lane, Low: math.MinInt64, High: math.MaxInt64, Most: 1})
+	due, err := rows(t, outboxOrderPick{Lane: lane, Low: -ordering.Groups, High: math.MaxInt64, Most: 1})
 	if err != nil || len(due) == 0 {
 		return false, err
 	}
@@ -108,7 +108,7 @@ func sequence(t *txn, queue string, lane, heads int64) (registered bool, err err
 	if err != nil {
 		return registered, err
 	}
-	_, _, err = sequencePart(t, queue, outboxOrderPick{Lane: lane, Low: math.MinInt64, High: start - 1}, orderedEach, orderedMost-n, heads-found)
+	_, _, err = sequencePart(t, queue, outboxOrderPick{Lane: lane, Low: -ordering.Groups, High: start - 1}, orderedEach, orderedMost-n, heads-found)
 	return registered, err
 }
 
@@ -167,15 +167,17 @@ func sequenceRun(t *txn, queue string, r run, some int64) (heads int64, err erro
 		if err != nil {
 			return 0, err
 		}
-		if kind == engine.Claimable {
-			heads++
-		}
 		one := r
 		one.Lo, one.N = m.ID, 1
 		if one.At <= atOnce {
 			one.At = m.CreatedAt
 		}
 		one.Lane = engine.LaneID(queue, 0, kind)
+		if at, takes := m.turn(&r); takes {
+			one.Lane, one.At = r.Lane, at
+		} else if kind == engine.Claimable {
+			heads++
+		}
 		if err := toReady(t, one); err != nil {
 			return 0, err
 		}

@@ -43,12 +43,12 @@ func suspectAgain(t *txn, r run, keep int) error {
 }
 
 func claimSuspects(t *txn, o op.OutboxClaimSuspects, each func(engine.Row) error) error {
-	_, err := takeSuspects(t, claimRequest{o.Queue, o.Owner, t.now + o.Lease.Microseconds(), int64(o.Most), each, nil, nil})
+	_, err := takeSuspects(t, claimRequest{o.Queue, o.Owner, t.now + o.Lease.Microseconds(), int64(o.Most), each, nil, nil, 0})
 	return err
 }
 
 func claimAny(t *txn, o op.OutboxClaimAny, each func(engine.Row) error) error {
-	c := claimRequest{o.Queue, o.Owner, t.now + o.Lease.Microseconds(), int64(o.Most), each, nil, nil}
+	c := claimRequest{o.Queue, o.Owner, t.now + o.Lease.Microseconds(), int64(o.Most), each, nil, nil, 0}
 	if n, err := takeSuspects(t, c); err != nil || n > 0 {
 		return err
 	}
