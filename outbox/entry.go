@@ -101,7 +101,7 @@ func (o *Outbox) place(en *entry) (err error) {
 func (o *Outbox) identify(ctx context.Context, tx Tx, b *batch) error {
 	order := slices.Clone(b.entries)
 	if slices.ContainsFunc(order, func(en *entry) bool { return en.lane != order[0].lane || en.at != order[0].at }) {
-		slices.SortStableFunc(order, func(a, b *entry) int { return cmp.Or(cmp.Compare(a.lane, b.lane), compareDue(a.at, b.at)) })
+		slices.SortStableFunc(order, compareRuns)
 	}
 	b.generation = o.db.Generation()
 	now := time.Now()
@@ -123,6 +123,20 @@ func (o *Outbox) identify(ctx context.Context, tx Tx, b *batch) error {
 		}
 	}
 	return nil
+}
+
+// compareRuns says which of two entries gets the first position. Those with ordering keys stay as they came, whatever
+// their keys.
+func compareRuns(a, b *entry) int {
+	switch {
+	case a.lane != b.lane:
+		return cmp.Compare(a.lane, b.lane)
+	case a.inOrder && b.inOrder:
+		return compareDue(a.due, b.due)
+	case a.inOrder != b.inOrder:
+		return map[bool]int{true: -1, false: 1}[a.inOrder]
+	}
+	return compareDue(a.at, b.at)
 }
 
 // reserve sets the positions of entries of one lane.

@@ -33,7 +33,7 @@ SELECT N'in_flight', c.queue, SUM(c.n), CASE WHEN @HELD >= @runs THEN 1 ELSE 0 E
 INSERT INTO @TOPIC (state, queue, topic, n, at)
 SELECT v.state, p.queue, t.topic, COUNT(*), MIN(CASE v.state WHEN N'put_back' THEN t.due ELSE t.at END)
   FROM @PART p CROSS APPLY (
-    SELECT TOP (@SHARE) m.topic, r.retry, coalesce(NULLIF(r.at, pawl.at_once()), m.created_at) AS at, CASE WHEN m.due_at > m.created_at THEN m.due_at ELSE m.created_at END AS due
+    SELECT TOP (@SHARE) m.topic, r.retry, coalesce(pawl.planned(r.at), m.created_at) AS at, CASE WHEN m.due_at > m.created_at THEN m.due_at ELSE m.created_at END AS due
       FROM (SELECT TOP (@EACH) x.at, x.lo, x.n, x.retry FROM pawl.outbox_ready x pawl.unlocked() WHERE x.lane = p.lane AND x.at > p.after AND x.at <= p.upto ORDER BY x.at, x.lo) r
      CROSS APPLY (SELECT TOP (@SHARE) y.topic, y.created_at, y.due_at, y.id FROM pawl.outbox_message y pawl.unlocked() WHERE y.id >= r.lo AND y.id < r.lo + r.n ORDER BY y.id) m
      ORDER BY r.at, m.id) t

@@ -1,7 +1,7 @@
 SELECT N'queue' AS kind, l.queue, l.id AS lane, pawl.epoch(h.at) AS at, h.lo AS id, pawl.elapsed(h.since, @began) AS micros, h.topic
   FROM pawl.outbox_lane l
  CROSS APPLY (
-   SELECT TOP (1) r.at, coalesce(NULLIF(r.at, pawl.at_once()), t.created_at) AS since, r.lo, t.topic
+   SELECT TOP (1) r.at, coalesce(pawl.planned(r.at), t.created_at) AS since, r.lo, t.topic
      FROM (SELECT TOP (50) x.at, x.lo, x.n FROM pawl.outbox_ready x pawl.unlocked() WHERE x.lane = l.id AND x.at <= @began ORDER BY x.at, x.lo) r
     CROSS APPLY (
       SELECT TOP (1) m.topic, m.created_at FROM pawl.outbox_message m pawl.unlocked() WHERE m.id >= r.lo AND m.id < r.lo + CASE WHEN r.n < 50 THEN r.n ELSE 50 END

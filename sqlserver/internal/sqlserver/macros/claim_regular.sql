@@ -37,15 +37,7 @@ BEGIN
      WHERE r.lane = @lane AND r.at <= @now AND r.suspect = 0 ORDER BY r.at, r.lo;
     SELECT @seen = COUNT(*) FROM @pick;
     IF @seen = 0 BREAK;
-    DELETE FROM @pick WHERE lo IN (
-      SELECT x.lo FROM (SELECT p.lo, SUM(p.n) OVER (ORDER BY p.at, p.lo ROWS UNBOUNDED PRECEDING) - p.n AS before FROM @pick p) x WHERE x.before >= @need);
-    DELETE r
-    OUTPUT deleted.at, deleted.lo, deleted.n, deleted.retry, deleted.suspect INTO @cut (at, lo, n, retry, suspect)
-      FROM @pick p INNER LOOP JOIN pawl.outbox_ready r WITH (ROWLOCK, FORCESEEK) ON r.lane = @lane AND r.at = p.at AND r.lo = p.lo;
-    UPDATE c SET m = CASE WHEN @need - x.before < c.n THEN @need - x.before ELSE c.n END
-      FROM @cut c INNER JOIN (SELECT y.lo, SUM(y.n) OVER (ORDER BY y.at, y.lo ROWS UNBOUNDED PRECEDING) - y.n AS before FROM @cut y) x ON x.lo = c.lo;
-    INSERT INTO pawl.outbox_ready (lane, at, lo, n, retry, suspect)
-    SELECT @lane, c.at, c.lo + c.m, c.n - c.m, c.retry, c.suspect FROM @cut c WHERE c.m < c.n;
+    pawl.cut_picked(@lane, @need)
     pawl.islands(@nr, @level)
     INSERT INTO pawl.outbox_claimed (lo, n, lane, at, retry, owner, locked_until)
     SELECT r.lo, r.n, @lane, r.at, r.retry, @owner, @until FROM @runs r WHERE r.nr = @nr;

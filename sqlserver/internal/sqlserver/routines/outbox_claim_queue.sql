@@ -11,9 +11,17 @@ BEGIN
   EXEC pawl.outbox_claim_within_limits N'regular', @queue, @owner, @lease, @most, @versioned, 0, @all OUTPUT, @answer, @claimed OUTPUT, @wait, @apart;
   RETURN;
 END;
-IF EXISTS (SELECT 1 FROM pawl.outbox_lane l WHERE pawl.exactly(l.queue, @queue) AND l.kind = 1) AND NOT pawl.paused(@queue)
-  EXEC pawl.outbox_sequence @queue, @most, @versioned;
 pawl.claim_tables()
+DECLARE @turns nvarchar(max), @base int;
+IF EXISTS (SELECT 1 FROM pawl.outbox_lane l WHERE pawl.exactly(l.queue, @queue) AND l.kind = 1) AND NOT pawl.paused(@queue)
+BEGIN
+  EXEC pawl.outbox_sequence @queue, @most, @versioned;
+  pawl.add_turns(1)
+END;
 pawl.claim_regular(pawl.exactly(l.queue, @queue) AND l.kind = 0)
+IF @turns IS NOT NULL -- others left room
+BEGIN
+pawl.add_turns(0)
+END;
 pawl.claimed_rows()
 END

@@ -28,6 +28,12 @@ IF ISJSON(@headers) = 1 SET @key = NULLIF(JSON_VALUE(@headers, '$."pawl-ordering
 IF @key IS NOT NULL EXEC pawl.check_text N'ordering key', @key, 255, 0;
 IF @key IS NOT NULL AND @priority <> 0 EXEC pawl.check_refuse N'priority', N'not 0, with an ordering key';
 SET @kind = CASE WHEN @key IS NULL THEN 0 ELSE 1 END;
+IF @kind = 0 AND @priority = 0 AND ISJSON(@headers) = 1 SET @key = NULLIF(JSON_VALUE(@headers, '$."pawl-fair-key"'), N'');
+IF @kind = 0 AND @key IS NOT NULL
+BEGIN
+  EXEC pawl.check_text N'fair key', @key, 255, 0;
+  SET @kind = 1;
+END;
 IF @message_id = CAST(N'00000000-0000-0000-0000-000000000000' AS uniqueidentifier) SET @message_id = NULL;
 SET @given = CASE WHEN @message_id IS NULL THEN 0 ELSE 1 END;
 SELECT @lane = l.id FROM pawl.outbox_lane l WHERE pawl.exactly(l.queue, @queue) AND l.kind = @kind AND l.priority = @priority;
@@ -65,7 +71,7 @@ BEGIN
     SET @id = NULL;
     CONTINUE;
   END;
-  INSERT INTO pawl.outbox_ready (lane, at, lo, n) VALUES (@lane, coalesce(@due, CASE @kind WHEN 1 THEN pawl.at_once() ELSE @now END), @id, 1);
+  INSERT INTO pawl.outbox_ready (lane, at, lo, n) VALUES (@lane, coalesce(@due, CASE @kind WHEN 1 THEN pawl.outbox_group_at(@headers) ELSE @now END), @id, 1);
   IF @id <> @taken UPDATE pawl.outbox_unique SET id = @id, message_id = @message_id WHERE "key" = @unique_key AND size = DATALENGTH(@unique_key);
 END;
 pawl.end_own()

@@ -45,7 +45,7 @@ BEGIN
     CONTINUE;
   END;
   INSERT INTO pawl.outbox_ready (lane, at, lo, n)
-  SELECT x.lane, pawl.ready_at(x.lane, pawl.from_micros(x.due), @now, pawl.at_once()), @at, 1 FROM @todo t INNER JOIN @messages x ON x.id = t.id WHERE t.nr = @nr;
+  SELECT x.lane, pawl.ready_at(x.lane, pawl.from_micros(x.due), @now, pawl.outbox_group_at(x.headers)), @at, 1 FROM @todo t INNER JOIN @messages x ON x.id = t.id WHERE t.nr = @nr;
   SET @got = @got + 1;
 END;
 pawl.end_own()

@@ -17,7 +17,7 @@ BEGIN
   SELECT @after = MAX(id) FROM @stored;
 END;
 INSERT INTO pawl.outbox_ready (lane, at, lo, n)
-SELECT x.lane, CASE WHEN x.at < N'1970' THEN pawl.at_once() ELSE coalesce(CAST(LEFT(x.at, 26) AS datetime2(7)), @now) END, x.lo, x.n FROM OPENJSON(@runs) WITH (lane bigint, at nvarchar(40), lo bigint, n bigint) x; -- microseconds, as due_at
+SELECT x.lane, CASE WHEN x.at >= N'1969-12-31T22:48:25.032704' AND x.at < N'1970' THEN pawl.at_once() ELSE coalesce(CAST(LEFT(x.at, 26) AS datetime2(7)), @now) END, x.lo, x.n FROM OPENJSON(@runs) WITH (lane bigint, at nvarchar(40), lo bigint, n bigint) x; -- microseconds, as due_at
 pawl.end_own()
 RETURN @got;
 END

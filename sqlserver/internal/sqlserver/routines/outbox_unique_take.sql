@@ -73,7 +73,7 @@ BEGIN
   BEGIN
     SET @text = CONCAT(N'replaced by ', LOWER(CAST(@mid AS nvarchar(36))));
     EXEC @got = pawl.outbox_cancel @ids, @text;
-    IF @debounce = 0 SET @at = NULLIF(@when, pawl.at_once());
+    IF @debounce = 0 SET @at = pawl.planned(@when);
   END;
   UPDATE pawl.outbox_unique SET id = @id, message_id = @mid, enqueued_at = @now, until = CASE WHEN @period > 0 THEN pawl.plus(@now, @period) END WHERE "key" = @key AND size = DATALENGTH(@key);
   RETURN 0;

@@ -5,7 +5,7 @@ SELECT pawl.message(m),
        coalesce(l.queue, '') AS queue, coalesce(l.priority, 0) AS priority,
        CASE WHEN r.lo IS NOT NULL THEN 0 WHEN c.lo IS NOT NULL THEN 1 WHEN d.lo IS NOT NULL THEN 2 ELSE coalesce(e.status, 0) END AS status,
        coalesce(r.retry, c.retry, e.retry_count, 0) AS retry_count,
-       coalesce(NULLIF(r.at, pawl.at_once()), c.at, e.next_attempt_at, m.due_at, m.created_at) AS next_attempt_at,
+       coalesce(pawl.planned(r.at), c.at, e.next_attempt_at, m.due_at, m.created_at) AS next_attempt_at,
        c.locked_until, c.owner AS owner_token, d.processed_at, d.processed_by,
        e.last_error, coalesce(e.redrives, 0) AS redrives
   FROM pawl.outbox_message m

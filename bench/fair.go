@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/test/parts"
+	"github.com/bravellian/pawl/internal/worker"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// Scenario fair: 10 000 tenants, one of which has enqueued a great number of messages; how long those of the others wait.
+
+const (
+	fairTenants = 10_000
+	// fairPerSecond is how many messages the others enqueue a second.
+	fairPerSecond = 200
+	fairHeader    = "tenant"
+	// fairWork is how long a handler waits: 64 of them handle 6 400 messages a second.
+	fairWork = 10 * time.Millisecond
+	// fairFlood is how many messages one tenant has waiting for each of the others' that is measured.
+	fairFlood = 64
+)
+
+func fairs(n int) []scenario {
+	title := fmt.Sprintf("%d messages a second of %d tenants, handlers of %v, from the call of Enqueue to the handler's start, beside one tenant's flood", fairPerSecond, fairTenants, fairWork)
+	count := max(200, n/20)
+	var all []scenario
+	for _, e := range places() {
+		all = append(all, scenario{"fair", e.engine, title, []string{colP99}, []system{
+			{"no flood", count, fair(e.open, true, 0)},
+			{"a flood, Fair", count, fair(e.open, true, fairFlood*count)},
+			{"a flood", count, fair(e.open, false, fairFlood*count)},
+		}})
+	}
+	return all
+}
+
+// fair measures the others' messages, turns being taken or not, beside so many of one tenant.
+func fair(open opener, turns bool, flood int) measurement {
+	return withDB(open, func(ctx context.Context, r *run, db engine.DB) error {
+		opts := worker.Options{}
+		if turns {
+			opts.Fair = map[string]worker.Fair{outbox.DefaultQueue: {Header: fairHeader}}
+		}
+		o := parts.NewOutbox(db, opts)
+		for n := 0; n < flood; n += batchSize {
+			batch := messages(batchSize)
+			for i := range batch {
+				batch[i].Headers = map[string]string{fairHeader: "flood"}
+			}
+			if _, err := o.EnqueueBatch(ctx, batch); err != nil {
+				return err
+			}
+		}
+		return fairBeside(ctx, r, o)
+	})
+}
+
+// fairBeside works off what there is while the others enqueue.
+func fairBeside(ctx context.Context, r *run, o *parts.Outbox) error {
+	var mu sync.Mutex
+	times := make([]moments, r.n)
+	var left sync.WaitGroup
+	left.Add(r.n)
+	for _, topic := range topics() {
+		o.Handle(topic, func(_ context.Context, m *outbox.Message) error {
+			if nr, err := strconv.Atoi(m.CorrelationID); err == nil {
+				mu.Lock()
+				times[nr].started = time.Now()
+				mu.Unlock()
+				left.Done()
+			}
+			time.Sleep(fairWork)
+			return nil
+		})
+	}
+	running, stop := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- o.Run(running) }()
+	time.Sleep(time.Second)
+	_, err := r.measured(ctx, r.n, func() error {
+		next := time.Now()
+		for i := range times {
+			next = next.Add(time.Duration(rand.ExpFloat64() / fairPerSecond * float64(time.Second)))
+			time.Sleep(time.Until(next))
+			m := messages(1)[0]
+			m.CorrelationID, m.Headers = strconv.Itoa(i), map[string]string{fairHeader: strconv.Itoa(rand.IntN(fairTenants))}
+			called := time.Now()
+			if _, err := o.Enqueue(ctx, m); err != nil {
+				return err
+			}
+			mu.Lock()
+			times[i].called, times[i].returned = called, time.Now()
+			mu.Unlock()
+		}
+		left.Wait()
+		return nil
+	})
+	stop()
+	if err != nil {
+		return err
+	}
+	if err := <-ended; err != nil {
+		return err
+	}
+	return r.latencies(times, colCommit, colP50)
+}
