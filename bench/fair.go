@@ -34,7 +34,7 @@ func fairs(n int) []scenario {
 	for _, e := range places() {
 		all = append(all, scenario{"fair", e.engine, title, []string{colP99}, []system{
 			{"no flood", count, fair(e.open, true, 0)},
-			{"a flood, Fair", count, fair(e.open, true, fairFlood*count)},
+			{"a flood with Fair", count, fair(e.open, true, fairFlood*count)},
 			{"a flood", count, fair(e.open, false, fairFlood*count)},
 		}})
 	}

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -56,6 +57,7 @@ func (l *inflight[M]) openLocked(handlers context.Context, owner uuid.UUID, dead
 	}
 	c.expiry = time.AfterFunc(time.Until(deadline), func() { l.expire(c) })
 	l.claims = append(l.claims, c)
+	l.turns = slices.ContainsFunc(items, func(i Item[M]) bool { return i.InTurn })
 	l.waiting += n
 	if l.slotsOf != nil && !l.stopped {
 		l.divideLocked(c)

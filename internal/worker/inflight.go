@@ -35,6 +35,7 @@ type inflight[M any] struct {
 	limited   map[*Slots]*limited[M]
 	uncounted int  // of those that wait: they keep no others from being claimed
 	keepAll   bool // nothing is put back because it waits for a slot
+	turns     bool // items of the last claim take turns
 }
 
 // settlingClaim is results of a claim that are being written to the database.
@@ -288,12 +289,19 @@ const (
 	// in this time. Slow handlers thus leave work to other processes, fast ones never wait
 	// for the database.
 	prefetchTime = 500 * time.Millisecond
+	// turnsTime is the same of items that take turns: what is claimed ahead is ahead of every turn that comes
+	// meanwhile.
+	turnsTime = 5 * time.Millisecond
 )
 
 // capacityLocked returns how many items may be unfinished: one per handler and what is
 // claimed ahead, at most one batch (D-20).
 func (l *inflight[M]) capacityLocked() int {
-	return l.slots + min(int(l.rate.within(prefetchTime)), l.batch)
+	ahead := prefetchTime
+	if l.turns {
+		ahead = turnsTime
+	}
+	return l.slots + min(int(l.rate.within(ahead)), l.batch)
 }
 
 // heldLocked returns how many items wait and run, without those that have slots of their own
