@@ -324,9 +324,13 @@ func (e *explainer) queued(ctx context.Context, m *outbox.Info, f *health.Facts)
 	if line.N == 0 {
 		return blocker(codeQueued, fmt.Sprintf("It is due and next in its queue: a worker takes it as soon as it has room (%s).", load(able)), ""), nil
 	}
-	e.addTime(f, "oldest_ahead", worker.Value(line.Oldest).UTC())
-	return blocker(codeQueued, fmt.Sprintf("It is due and waits its turn: %s %s go first, by priority or because they were due before, the oldest since %s (%s).",
-		engine.AtLeast(line.N, line.More), engine.Plural(line.N, "message"), e.when(worker.Value(line.Oldest)), load(able)), "if the queue does not get shorter: more workers, or more concurrency"), nil
+	first := fmt.Sprintf("%s %s", engine.AtLeast(line.N, line.More), engine.Plural(line.N, "message"))
+	if line.Oldest == nil { // of messages with keys no time is known
+		return blocker(codeQueued, fmt.Sprintf("It is due and takes turns with the messages of other keys: %s of its own key go first (%s).", first, load(able)), "if they do not get fewer: more workers, or more concurrency"), nil
+	}
+	e.addTime(f, "oldest_ahead", line.Oldest.UTC())
+	return blocker(codeQueued, fmt.Sprintf("It is due and waits its turn: %s go first, by priority or because they were due before, the oldest since %s (%s).",
+		first, e.when(*line.Oldest), load(able)), "if the queue does not get shorter: more workers, or more concurrency"), nil
 }
 
 // load returns in words how busy workers are.

@@ -65,6 +65,26 @@ func TestExplainMessagePutOff(t *testing.T) {
 	})
 }
 
+// D-842: of a message that takes turns only those of its own key go first, and nothing is said of a time that is none.
+func TestExplainMessageInTurn(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := openExplain(t, e)
+		f.worker("w", "default", "t")
+		msgs := make([]outbox.Message, 9)
+		for i := range msgs {
+			msgs[i] = outbox.Message{Topic: "t", Headers: map[string]string{"pawl-fair-key": string(rune('a' + i%3))}}
+		}
+		ids, err := f.Outbox.EnqueueBatch(f.ctx(), append(msgs, outbox.Message{Topic: "t"}))
+		f.check(err)
+		first := f.explain(ids[1].String(), "queued")
+		f.says(first, "next in its queue")
+		last := f.explain(ids[8].String(), "queued")
+		f.says(last, "takes turns with the messages of other keys: 2 messages of its own key go first")
+		f.fact(last, "ahead", "2")
+		f.fact(f.explain(ids[9].String(), "queued"), "ahead", "0")
+	})
+}
+
 func TestExplainMessageQueued(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)

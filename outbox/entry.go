@@ -78,14 +78,19 @@ func (o *Outbox) place(en *entry) (err error) {
 	var group time.Time
 	if key := m.orderingKey(); key != "" {
 		en.kind, en.inOrder, group = engine.Ordered, true, ordering.At(key)
-	} else if fair, turn := o.turnOf(m); fair != "" {
-		en.kind, group = engine.Ordered, ordering.FairAt(fair, turn)
-		if headers, err = withFairKey(headers, fair); err != nil {
+	} else if len(o.opts.Fair) > 0 || m.Headers[ordering.FairHeader] != "" {
+		if group, headers, err = o.turnOf(m, headers); err != nil {
 			return err
+		}
+		if !group.IsZero() {
+			en.kind = engine.Ordered
 		}
 	}
 	if en.kind == engine.Ordered && en.due == nil {
 		en.at = &group
+	}
+	if len(headers) == 0 {
+		return nil
 	}
 	if en.headers, err = encodeHeaders(headers); err != nil {
 		return engine.Invalid("headers", "%v", err)

@@ -3,6 +3,7 @@ package outbox
 import (
 	"maps"
 	"math/rand/v2"
+	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/limits"
@@ -13,34 +14,28 @@ import (
 // Fair is how the messages of a queue take turns: see pawl.Options.Fair.
 type Fair = worker.Fair
 
-// turnOf returns the key by which a message takes turns, and which of the key's; "": it takes none. Another program's
-// header wins.
-func (o *Outbox) turnOf(m *Message) (key string, turn int) {
-	if m.Priority != 0 {
-		return "", 0
+// turnOf returns when a message without an ordering key becomes ready that takes turns, and headers with its key,
+// by which it takes them again after a failed attempt; the zero time: it takes none. A key that another program
+// put among the headers wins.
+func (o *Outbox) turnOf(m *Message, headers map[string]string) (at time.Time, with map[string]string, err error) {
+	fair, key := o.opts.Fair[m.queue()], m.Headers[ordering.FairHeader]
+	if _, ok := o.opts.Fair[m.queue()]; ok && key == "" {
+		if key = m.Topic; fair.Header != "" {
+			key = m.Headers[fair.Header]
+		}
 	}
-	fair, ok := o.opts.Fair[m.queue()]
-	key = m.Headers[ordering.FairHeader]
-	switch {
-	case key != "" || !ok:
-	case fair.Header == "":
-		key = m.Topic
-	default:
-		key = m.Headers[fair.Header]
+	if key == "" || m.Priority != 0 {
+		return at, headers, nil
 	}
+	if err := engine.CheckText("fair key", key, limits.OrderingKey, true); err != nil {
+		return at, nil, err
+	}
+	turn := 0
 	if weight := fair.Weights[key]; weight > 1 {
 		turn = rand.IntN(weight)
 	}
-	return key, turn
-}
-
-// withFairKey returns headers with a fair key, by which the message takes its turn again after a failed attempt.
-func withFairKey(headers map[string]string, key string) (map[string]string, error) {
-	if err := engine.CheckText("fair key", key, limits.OrderingKey, true); err != nil {
-		return nil, err
-	}
-	all := make(map[string]string, len(headers)+1)
-	maps.Copy(all, headers)
-	all[ordering.FairHeader] = key
-	return all, nil
+	with = make(map[string]string, len(headers)+1)
+	maps.Copy(with, headers)
+	with[ordering.FairHeader] = key
+	return ordering.FairAt(key, turn), with, nil
 }
