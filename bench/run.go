@@ -24,9 +24,11 @@ const (
 	colAck      = "ack p50 ms"
 	colFollowUp = "follow-up p50 ms"
 	colLate     = "late p50 ms"
+	colWoken    = "woken p50 ms"
 	colPlainP50 = "p50 ms"
 	colP90      = "p90 ms"
 	colP99      = "p99 ms"
+	colP999     = "p999 ms"
 	colLast50   = "last p50 ms"
 	colLast99   = "last p99 ms"
 	colMax      = "max ms"
@@ -40,6 +42,12 @@ const (
 	colDoubled  = "doubled"
 	colUsed     = "limit used %"
 	colOthers   = "other load"
+
+	// Of flows that wait.
+	colParked     = "parked/s"
+	colParkedSize = "B a parked flow"
+	colParkedWAL  = "WAL B a parked flow"
+	colIdleWAL    = "WAL B/s"
 
 	// Of idle fleets.
 	colClientShare     = "client CPU %"

@@ -79,8 +79,8 @@ func (s *scenario) times(reps, pawl []figures) string {
 
 // columns are those that any system has.
 func (s *scenario) columns(results map[string][]figures) []string {
-	all := []string{colEnqueue, colDrain, colDue, colRate, colLast, colCommit, colP50, colClaim, colAck, colFollowUp, colLate, colP90, colP99, colLast50, colLast99, colMax, colAfter, colClient, colServer, colWAL, colAllocs, colDead, colSize, colDoubled, colUsed,
-		colClientShare, colServerShare, colConnections, colMostConnections, colTransactions, colFiles, colHeap, colGoroutines, colMemory,
+	all := []string{colEnqueue, colDrain, colDue, colRate, colLast, colCommit, colP50, colClaim, colAck, colFollowUp, colLate, colWoken, colP90, colP99, colP999, colLast50, colLast99, colMax, colAfter, colClient, colServer, colWAL, colAllocs, colDead, colSize, colDoubled, colUsed,
+		colParked, colParkedSize, colParkedWAL, colClientShare, colServerShare, colIdleWAL, colConnections, colMostConnections, colTransactions, colFiles, colHeap, colGoroutines, colMemory,
 		colBusyHeap, colBusyGoroutines, colBusyConnections, colAgainHeap, colAgainGoroutines, colOthers}
 	for _, kind := range kinds() {
 		all = append(all, kind.String()+" "+colPlainP50, kind.String()+" "+colP90, kind.String()+" "+colP99)
