@@ -71,6 +71,7 @@ func parse(args []string) (*flags, error) {
 	set.IntVar(&f.o.Workers, "workers", 3, "how many worker processes")
 	set.IntVar(&f.o.Producers, "producers", 2, "how many producer processes")
 	set.IntVar(&f.o.Rounds, "rounds", 0, "how many rounds, in place of -duration")
+	set.IntVar(&f.o.Flows, "flows", 0, "how many durable flows there are to be on each engine, in place of -duration: producers begin flows above all")
 	set.StringVar(&f.plan, "plan", "", "a `file` plan.json, to make its faults at its times, in one round")
 	set.BoolVar(&f.o.Pooled, "pooled", false, "the round of -plan is one behind a pooler")
 	set.Uint64Var(&f.o.Seed, "seed", 0, "the seed; 0: one at random")
@@ -113,8 +114,8 @@ func (f *flags) check() error {
 	switch {
 	case f.o.Workers < 1 || f.o.Workers > most || f.o.Producers < 1 || f.o.Producers > most:
 		return fmt.Errorf("-workers, -producers: not within 1 … %d", most)
-	case f.o.Round < time.Second || f.o.Pace < 0:
-		return errors.New("-round: shorter than a second, or -pace: negative")
+	case f.o.Round < time.Second || f.o.Pace < 0 || f.o.Flows < 0:
+		return errors.New("-round: shorter than a second, or -pace, -flows: negative")
 	case f.engine == "sqlserver" && !strings.HasPrefix(f.o.URL, "sqlserver://"):
 		return errors.New("-engine sqlserver: " + sqlServer + " names no server, by a sqlserver:// URL or an ADO.NET connection string")
 	case f.engine != "sqlserver" && f.o.URL != "" && !strings.HasPrefix(f.o.URL, "postgres://") && !strings.HasPrefix(f.o.URL, "postgresql://"):

@@ -16,15 +16,19 @@ import (
 )
 
 // D-296: the program harms processes of its own in a place of its own, and leaves nothing.
+// D-835: flows are counted.
 func TestProgram(t *testing.T) {
-	for engine, where := range map[string][]string{"sqlite": {"-engine", "sqlite"}, "postgres": {"-db", testpg.URL(t)}} {
+	for engine, where := range map[string][]string{"sqlite": {"-engine", "sqlite", "-flows", "100"}, "postgres": {"-db", testpg.URL(t), "-rounds", "1"}} {
 		t.Run(engine, func(t *testing.T) {
 			tmp := t.TempDir()
 			t.Setenv("TMPDIR", tmp)
 			var out strings.Builder
-			args := append([]string{"-rounds", "1", "-round", "4s", "-seed", "5", "-workers", "2", "-producers", "1", "-rewinds=false"}, where...)
+			args := append([]string{"-round", "4s", "-seed", "5", "-workers", "2", "-producers", "1", "-rewinds=false"}, where...)
 			if err := command(t.Context(), &out, args); err != nil {
 				t.Fatalf("%v\n%s", err, out.String())
+			}
+			if strings.Contains(out.String(), " 0 flows") {
+				t.Error(out.String())
 			}
 			if !strings.Contains(out.String(), "seed 5") || !strings.Contains(out.String(), "0 violations") {
 				t.Error(out.String())

@@ -25,6 +25,7 @@ type RoundReport struct {
 	Faults     int            `json:"faults"`           // of the plan
 	Made       map[string]int `json:"made"`             // of these, by name, that could be made
 	Messages   int            `json:"messages"`         // that were handled
+	Flows      int            `json:"flows"`            // that the database has in the end
 	Rewound    int            `json:"rewound"`          // that committed and were taken away by a rewind
 	Undecided  int            `json:"undecided"`        // histories of leases too expensive to compare
 	Load       time.Duration  `json:"load"`
@@ -45,6 +46,14 @@ type Counts struct {
 
 // Rate is messages handled per minute, from the first fault to the last message.
 func (r *RoundReport) Rate() float64 { return float64(r.Messages) / (r.Load + r.Drain).Minutes() }
+
+// Flows is how many flows there were in all rounds.
+func (r *Report) Flows() (n int) {
+	for _, round := range r.Rounds {
+		n += round.Flows
+	}
+	return n
+}
 
 // Err is nil if nothing was found.
 func (r *Report) Err() error {

@@ -120,7 +120,7 @@ func (r *round) setUp(ctx context.Context) error {
 		return err
 	}
 	r.crew, err = crew.New(crew.Options{
-		Command: r.Command, Dir: r.dir, Place: r.place, Seed: r.seed, Pace: r.Pace,
+		Command: r.Command, Dir: r.dir, Place: r.place, Seed: r.seed, Pace: r.Pace, Flows: r.Flows > 0,
 		Roles: map[string]int{load.Worker: r.Workers, load.Producer: r.Producers, load.Claimer: r.Claimers, load.Holder: r.Holders},
 	})
 	if err != nil {
@@ -259,7 +259,7 @@ func (r *round) judge(ctx context.Context, found *RoundReport) error {
 	if err != nil {
 		return err
 	}
-	found.Messages, found.Rewound, found.Undecided = report.Handled, report.LostByDatabase, report.Undecided
+	found.Messages, found.Flows, found.Rewound, found.Undecided = report.Handled, report.Flows, report.LostByDatabase, report.Undecided
 	found.Counts = Counts{Kept: report.Kept, Lost: report.Lost(), Twice: report.Twice()}
 	found.Counts.Tokens, found.Counts.TokensAgain = report.Tokens()
 	found.Violations = report.Violations()

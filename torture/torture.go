@@ -37,6 +37,9 @@ type Options struct {
 	Duration time.Duration
 	// Rounds is how many rounds there are, in place of Duration.
 	Rounds int
+	// Flows is how many flows there are to be in all rounds together, in place of Duration: producers begin
+	// flows above all.
+	Flows int
 	// Round is how long there is load in a round, default 30 s.
 	Round time.Duration
 	// Faults are the names of those to make; empty: all that are possible.
@@ -93,15 +96,15 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	}
 	report := &Report{}
 	began := time.Now()
-	for n := 1; o.another(n, time.Since(began)); n++ {
+	for n := 1; o.another(n, time.Since(began), report.Flows()); n++ {
 		r := rounds(n)
 		found, err := r.run(ctx)
 		if err != nil {
 			return report, fmt.Errorf("round %d (seed %d): %w", n, r.seed, err)
 		}
 		report.Rounds = append(report.Rounds, *found)
-		o.Log("round %d: %d faults, %d messages, %.0f a minute, %d taken away by a rewind, drained in %v, %d violations",
-			n, found.Faults, found.Messages, found.Rate(), found.Rewound, found.Drain.Round(time.Millisecond), len(found.Violations))
+		o.Log("round %d: %d faults, %d messages, %.0f a minute, %d flows, %d messages taken away by a rewind, drained in %v, %d violations",
+			n, found.Faults, found.Messages, found.Rate(), found.Flows, found.Rewound, found.Drain.Round(time.Millisecond), len(found.Violations))
 		if len(found.Violations) > 0 {
 			break
 		}
@@ -121,8 +124,8 @@ func (o *Options) engine() nemesis.Engines {
 	}
 }
 
-// another reports whether there is to be a round of this number.
-func (o *Options) another(n int, elapsed time.Duration) bool {
+// another reports whether there is to be a round of this number, when there have been so many flows.
+func (o *Options) another(n int, elapsed time.Duration, flows int) bool {
 	switch {
 	case n == 1:
 		return true
@@ -132,6 +135,8 @@ func (o *Options) another(n int, elapsed time.Duration) bool {
 		return n <= len(o.Sequence)
 	case o.Rounds > 0:
 		return n <= o.Rounds
+	case o.Flows > 0:
+		return flows < o.Flows
 	default:
 		return elapsed < o.Duration
 	}

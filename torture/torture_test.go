@@ -70,6 +70,19 @@ func run(t *testing.T, o Options) *Report {
 	return report
 }
 
+// D-835: a run that is asked for flows has rounds until there were as many, however long that takes.
+func TestRoundsUntilThereAreFlows(t *testing.T) {
+	report := &Report{Rounds: []RoundReport{{Flows: 40}, {Flows: 59}}}
+	o := Options{Flows: 100, Duration: time.Minute}
+	if !o.another(3, time.Hour, report.Flows()) {
+		t.Error("it ends before there are as many")
+	}
+	report.Rounds = append(report.Rounds, RoundReport{Flows: 1})
+	if o.another(4, 0, report.Flows()) {
+		t.Error("it goes on when there are as many")
+	}
+}
+
 // D-290: on SQLite nothing is lost, made up or done out of order under faults, and D-291. D-297, D-444, D-445:
 // faults that are planted into pawl are found.
 // D-791: so are those that are planted into flows.

@@ -135,6 +135,9 @@ func (r *run) checkFlow(id string, f *flowing) {
 			fail("signal %d was sent at %d, and its row is not there", n, known)
 		}
 	}
+	if m.has(kept) && f.order != nil {
+		r.report.Flows++
+	}
 	switch {
 	case !m.has(kept):
 		if len(f.end.Signals) > 0 {

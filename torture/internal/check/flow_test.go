@@ -12,6 +12,20 @@ import (
 // that ends otherwise than asked, are refused; what a rewind explains is not.
 func TestFlows(t *testing.T) { tellAll(t, slices.Concat(flowStories(), endStories())) }
 
+// D-835: flows that the database has are counted, those that were rolled back and other messages are not.
+func TestFlowsAreCounted(t *testing.T) {
+	for _, kept := range []int{0, 1} {
+		tape := ordered(newTape().commits("m").done("m"), nil)
+		finished(tape, nil)
+		if tape.rows = append(tape.rows, Message{ID: "m", State: Done}); kept == 0 {
+			tape.ledger, tape.rows, tape.flows = []string{"m"}, tape.rows[1:], nil
+		}
+		if got := tape.check(t).Flows; got != kept {
+			t.Errorf("%d flows, want %d", got, kept)
+		}
+	}
+}
+
 // ordered begins the flow "a", of two signals and a part, which calls another one.
 func ordered(t *tape, change func(o *Order)) *tape {
 	o := Order{Waits: 2, Parts: 1, Ships: true}

@@ -40,6 +40,7 @@ type Report struct {
 	Waited         time.Duration  `json:"waited"`           // the longest wait of what was due, beside faults
 	LostByDatabase int            `json:"lost_by_database"` // rows that a failover or restore took away
 	Kept           int            `json:"kept"`             // rows that the database has
+	Flows          int            `json:"flows"`            // of these, flows
 	Outcomes       map[string]int `json:"outcomes"`         // by operation and outcome
 	Faults         map[string]int `json:"faults"`           // by kind
 	Histories      int            `json:"histories"`        // of leases that were compared with the model

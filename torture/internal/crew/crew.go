@@ -23,6 +23,7 @@ type Options struct {
 	Place   store.Place // without a proxy
 	Seed    uint64
 	Pace    time.Duration
+	Flows   bool           // producers begin flows above all
 	Roles   map[string]int // how many of each role
 	Params  url.Values     // more parameters of the processes' connections
 }

@@ -78,7 +78,7 @@ func (s *Slot) start() (*exec.Cmd, *os.File, error) {
 	name := s.named()
 	c := load.Config{
 		Role: s.Role, Process: name, Place: s.crew.Place, History: History(s.crew.Dir), Seed: s.crew.Seed, Pace: s.crew.Pace,
-		Claims: s.crew.Roles[load.Claimer] > 0,
+		Claims: s.crew.Roles[load.Claimer] > 0, Flows: s.crew.Flows,
 	}
 	if s.Proxy != nil {
 		c.Place.URL = named(s.Proxy.URL(c.Place.URL), c.Place.Schema, s.crew.Params)

@@ -281,7 +281,11 @@ type asked struct {
 // the handler of a message, which is due in a while.
 func (r *producer) flow(ctx context.Context, tx *sql.Tx) (events []history.Event, err error) {
 	var approvals []outbox.Message
-	for range 1 + r.rand.IntN(6) {
+	most := 6
+	if r.Flows {
+		most = 30
+	}
+	for range 1 + r.rand.IntN(most) {
 		r.tokens++
 		o := check.Order{Waits: r.rand.IntN(4), Parts: r.rand.IntN(4), Ships: r.chance(0.4), Sleeps: r.rand.IntN(300), Fails: r.chance(0.1)}
 		if r.chance(0.3) {

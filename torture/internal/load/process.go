@@ -64,6 +64,7 @@ type Config struct {
 	Seed    uint64        `json:"seed"`    // of the round
 	Pace    time.Duration `json:"pace"`    // mean time between transactions of a producer
 	Claims  bool          `json:"claims"`  // there are claimers: enqueue for them
+	Flows   bool          `json:"flows"`   // a producer begins flows above all
 }
 
 // process is a running process.
