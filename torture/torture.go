@@ -145,6 +145,9 @@ func (o *Options) another(n int, elapsed time.Duration, flows int) bool {
 // Of so many rounds one rewinds, if that is possible, and on PostgreSQL one has a pooler.
 const every = 3
 
+// calmer is how many times rarer faults are in a run of so many flows.
+const calmer = 3
+
 // sets are the faults of the kinds of rounds.
 type sets struct{ all, plain, pooled, rewinds, sequence []nemesis.Fault }
 
@@ -185,6 +188,11 @@ func (o *Options) rounds() (func(n int) *round, error) {
 		return nil, err
 	}
 	return func(n int) *round {
+		length, calm := o.Round, 1
+		if o.Flows > 0 && o.Plan == nil { // many faults leave no time for many flows
+			calm = calmer
+			length /= calmer
+		}
 		r := &round{Options: o, number: n, seed: o.Seed + uint64(n) - 1, faults: slices.Concat(s.all, s.sequence)}
 		switch {
 		case o.Plan != nil:
@@ -192,18 +200,21 @@ func (o *Options) rounds() (func(n int) *round, error) {
 			r.pooled = o.Pooled && o.engine() == nemesis.Postgres
 		case len(s.sequence) > 0:
 			f := s.sequence[n-1]
-			r.subject, r.plan = f.Name, nemesis.RewindPlan(r.seed, o.Round, s.all, f)
+			r.subject, r.plan = f.Name, nemesis.RewindPlan(r.seed, length, s.all, f)
 		case len(s.rewinds) > 0 && (n%every == 2 || len(s.plain) == 0):
 			turn := n / every
 			if len(s.plain) == 0 {
 				turn = n
 			}
 			f := s.rewinds[(uint64(turn)+o.Seed)%uint64(len(s.rewinds))]
-			r.subject, r.plan = f.Name, nemesis.RewindPlan(r.seed, o.Round, s.all, f)
+			r.subject, r.plan = f.Name, nemesis.RewindPlan(r.seed, length, s.all, f)
 		case o.engine() == nemesis.Postgres && len(s.pooled) > 0 && (n%every == 0 || len(s.plain) == 0):
-			r.pooled, r.plan = true, nemesis.NewPlan(r.seed, o.Round, s.pooled)
+			r.pooled, r.plan = true, nemesis.NewPlan(r.seed, length, s.pooled)
 		default:
-			r.plan = nemesis.NewPlan(r.seed, o.Round, s.plain)
+			r.plan = nemesis.NewPlan(r.seed, length, s.plain)
+		}
+		for i := range r.plan {
+			r.plan[i].At *= time.Duration(calm)
 		}
 		return r
 	}, nil

@@ -288,6 +288,9 @@ func (r *producer) flow(ctx context.Context, tx *sql.Tx) (events []history.Event
 	for range 1 + r.rand.IntN(most) {
 		r.tokens++
 		o := check.Order{Waits: r.rand.IntN(4), Parts: r.rand.IntN(4), Ships: r.chance(0.4), Sleeps: r.rand.IntN(300), Fails: r.chance(0.1)}
+		if r.Flows && r.chance(0.8) { // a short one: there are to be many
+			o.Waits, o.Parts, o.Ships, o.Sleeps = o.Waits/3, 0, false, 0
+		}
 		if r.chance(0.3) {
 			o.Within = 1 + r.rand.IntN(1500)
 		}

@@ -57,6 +57,7 @@ type DB struct {
 	lock      chan struct{} // held by the writer of this process
 	writer    *slot
 	readers   chan *slot
+	turns     chan struct{} // of those in InTx that have a connection
 	group     coalesce.Group[*job]
 	ids       engine.Blocks
 	given     atomic.Int64 // the highest id reserved inside a caller's transaction
@@ -165,6 +166,7 @@ func build(pool *sql.DB, lock chan struct{}, g *guard, l *engine.Library, o Opti
 	for range cap(db.readers) {
 		db.readers <- &slot{pool: pool, guard: g}
 	}
+	db.turns = make(chan struct{}, idleConns)
 	db.group = coalesce.Group[*job]{Leaders: 1, Max: groupMax, Patient: true, Run: db.commitGroup}
 	db.watch.init(db)
 	db.generations.Logger, db.generations.OnChange = o.Logger, db.dropCaches
@@ -333,6 +335,12 @@ func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context, tx engine.T
 	if err := db.checkFiles(ctx); err != nil {
 		return wrap("begin", err)
 	}
+	// The pool closes a connection that comes back while enough are idle: who waits for the write lock
+	// waits without one.
+	if err := acquire(ctx, db.turns); err != nil {
+		return wrap("begin", err)
+	}
+	defer func() { <-db.turns }()
 	tx, err := db.sql.BeginTx(ctx, nil)
 	if err != nil {
 		return wrap("begin", err)

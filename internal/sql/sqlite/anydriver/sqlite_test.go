@@ -93,6 +93,28 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
+// D-836: transactions that wait for each other have no connections meanwhile: the pool would close them, and the
+// next ones open others.
+func TestTransactionsWaitWithoutConnections(t *testing.T) {
+	db := open(t, filepath.Join(t.TempDir(), "a.db"))
+	enginetest.Must(t, db.Migrate(t.Context()))
+	before := db.SQL().Stats().MaxIdleClosed
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			for range 10 {
+				if err := db.InTx(t.Context(), func(context.Context, engine.Tx) error { return nil }); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if closed := db.SQL().Stats().MaxIdleClosed - before; closed > 0 {
+		t.Errorf("%d connections were closed", closed)
+	}
+}
+
 // D-101: any file name names a file.
 func TestOddFileNames(t *testing.T) {
 	dir := t.TempDir()
