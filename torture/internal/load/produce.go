@@ -68,8 +68,13 @@ func (p *process) produce(ctx context.Context) error {
 }
 
 // backlog is how many messages there may be for workers before producers wait: more than a
-// claim takes of each, and few enough to be handled soon when all is over.
-const backlog = 4000
+// claim takes of each, and few enough to be handled soon when all is over. Those of flows take longer.
+func (r *producer) backlog() int {
+	if r.Flows {
+		return 1000
+	}
+	return 4000
+}
 
 // wanted waits while there is much to do, and reports whether the process goes on.
 func (r *producer) wanted(ctx context.Context) bool {
@@ -82,7 +87,7 @@ func (r *producer) wanted(ctx context.Context) bool {
 		asking, cancel := attempt(ctx)
 		n, err := r.store.Ready(asking)
 		cancel()
-		if err == nil && n < backlog {
+		if err == nil && n < r.backlog() {
 			return ctx.Err() == nil
 		}
 		if !sleep(ctx, pause) {
