@@ -290,8 +290,9 @@ const (
 	// for the database.
 	prefetchTime = 500 * time.Millisecond
 	// turnsTime is the same of items that take turns: what is claimed ahead is ahead of every turn that comes
-	// meanwhile.
-	turnsTime = 5 * time.Millisecond
+	// meanwhile. With 64 handlers of 10 ms the p99 of another's item was 99 ms by prefetchTime, 11 with 5 ms,
+	// 8 with this (SQLite).
+	turnsTime = 2 * time.Millisecond
 )
 
 // capacityLocked returns how many items may be unfinished: one per handler and what is
