@@ -86,6 +86,18 @@ func TestFairBesideOthers(t *testing.T) {
 		f.flood("b", 2, 0)
 		f.tenants(20, "10 a8 b2")
 		f.tenants(20, "5 a15")
+		f.enqueueN(30)
+		var turns, others int
+		for range 60 {
+			if _, msgs := f.claim(1); msgs[0].Headers["tenant"] == "" {
+				others++
+			} else {
+				turns++
+			}
+		}
+		if turns < 10 || others < 10 {
+			t.Errorf("of claims of one message %d were of tenants and %d of others", turns, others)
+		}
 	})
 }
 

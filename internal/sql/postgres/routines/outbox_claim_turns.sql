@@ -29,7 +29,10 @@ BEGIN
   IF p_from IS NOT NULL AND (p_to[1] IS NOT NULL OR EXISTS (
       SELECT FROM pawl.outbox_lane l, LATERAL (SELECT FROM pawl.outbox_ready r WHERE r.lane = l.id AND r.at >= p_from[1] AND r.at <= v_now AND r.suspect = 0 ORDER BY r.at LIMIT 1) due
        WHERE l.queue = p_queue AND l.kind = 0)) THEN
-    v_need := (p_n + 1) / 2;
+    v_need := (p_n + (random() < 0.5)::integer) / 2; -- of one by one every other
+    IF v_need = 0 THEN
+      RETURN v_runs;
+    END IF;
   END IF;
   v_ready := pawl.outbox_lane_id(p_queue, 0::smallint);
   FOR v_round IN 1 .. 4 LOOP

@@ -39,7 +39,7 @@ func besideTurns(t *txn, c *claimRequest, open []queueLane, take func([]run) err
 			return err
 		}
 		if len(head) > 0 {
-			most = (c.most + 1) / 2
+			most = (c.most + rand.Int64N(2)) / 2 // of one by one every other
 			break
 		}
 	}

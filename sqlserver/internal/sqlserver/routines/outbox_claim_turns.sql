@@ -13,7 +13,7 @@ IF @lane IS NULL OR pawl.paused(@queue) OR NOT EXISTS (SELECT 1 FROM pawl.outbox
 IF @beside = 1 AND EXISTS (
   SELECT 1 FROM pawl.outbox_lane l CROSS APPLY (SELECT TOP (1) r.at FROM pawl.outbox_ready r pawl.unlocked() WHERE r.lane = l.id AND r.at <= @now AND r.suspect = 0 ORDER BY r.at) d
    WHERE pawl.exactly(l.queue, @queue) AND l.kind = 0)
-  SET @need = (@most + 1) / 2;
+  SET @need = CASE WHEN RAND() < 0.5 THEN @most / 2 ELSE (@most + 1) / 2 END; -- of one by one every other
 EXEC pawl.outbox_lane_id @queue, 0, @ready OUTPUT;
 SET @start = DATEADD(microsecond, CAST(FLOOR(RAND() * 1000000) AS int), DATEADD(second, CAST(FLOOR(RAND() * 4294) AS int), pawl.turns_from()));
 WHILE @round < 4 AND @need > 0
