@@ -50,11 +50,15 @@ type Options struct {
 	MaxBacklog map[string]int
 	// WarnOfBacklog logs a warning once a minute instead.
 	WarnOfBacklog bool
-	// Fair lets the messages of single queues take turns by a key of theirs: one of each key, then the next
-	// of each, however many one key has. What this program enqueues takes turns, whoever works it off; for
-	// other programs see docs/delivery.md#fairness-between-tenants. Messages with an ordering key or a
+	// Fair lets the messages of single queues take turns by a key, however many one key has: one of each key,
+	// then the next of each. It names the header whose value is the key, a tenant say; "": the topic is.
+	// What this program enqueues takes turns, whoever works it off; for other programs see
+	// docs/delivery.md#fairness-between-tenants. Messages without the header, with an ordering key or with a
 	// priority take none.
-	Fair map[string]outbox.Fair
+	Fair map[string]string
+	// FairWeights are how many turns single keys have while others have one, at most 100. They hold for what is
+	// enqueued from then on.
+	FairWeights map[string]int
 	// BatchSize is the most messages that one claim takes, default 500, at most 1000.
 	// Fewer are claimed while handlers are slow.
 	BatchSize int
@@ -159,7 +163,7 @@ func (o *Options) workers() worker.Options {
 	return worker.Options{
 		Logger: o.Logger, RetryLogLevel: o.RetryLogLevel, Queues: slices.Clone(o.Queues), Concurrency: o.Concurrency, QueueConcurrency: o.QueueConcurrency,
 		BatchSize: o.BatchSize, Lease: o.Lease, PriorityWait: o.PriorityWait, PollInterval: o.PollInterval, Grace: o.Grace, Retry: (*worker.RetryPolicy)(o.Retry), Retention: o.Retention, MaxPayload: o.MaxPayload,
-		KeptAttempts: o.KeptAttempts, MaxBacklog: o.MaxBacklog, WarnOfBacklog: o.WarnOfBacklog, Fair: o.Fair, Worker: o.Worker, StopWhenEmpty: o.StopWhenEmpty,
+		KeptAttempts: o.KeptAttempts, MaxBacklog: o.MaxBacklog, WarnOfBacklog: o.WarnOfBacklog, Fair: o.Fair, FairWeights: o.FairWeights, Worker: o.Worker, StopWhenEmpty: o.StopWhenEmpty,
 	}
 }
 

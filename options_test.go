@@ -49,6 +49,8 @@ func TestOptionsAreValidated(t *testing.T) {
 		"Queues":             {Queues: []string{"a", "b", "a"}},
 		"Retry.MaxAttempts":  {Retry: &outbox.RetryPolicy{MaxAttempts: -1}},
 		"Retry.Jitter":       {Retry: &outbox.RetryPolicy{Jitter: math.NaN()}},
+		"Fair":               {Fair: map[string]string{"": "tenant"}},
+		"FairWeights":        {FairWeights: map[string]int{"acme": 101}},
 		"Joins.Retention":    {Joins: join.Options{Retention: -1}},
 		"Joins.Topic":        {Joins: join.Options{Topic: long}},
 		"Joins.Queue":        {Joins: join.Options{Queue: "\x00"}},

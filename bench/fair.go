@@ -46,7 +46,7 @@ func fair(open opener, turns bool, flood int) measurement {
 	return withDB(open, func(ctx context.Context, r *run, db engine.DB) error {
 		opts := worker.Options{}
 		if turns {
-			opts.Fair = map[string]worker.Fair{outbox.DefaultQueue: {Header: fairHeader}}
+			opts.Fair = map[string]string{outbox.DefaultQueue: fairHeader}
 		}
 		o := parts.NewOutbox(db, opts)
 		for n := 0; n < flood; n += batchSize {

@@ -19,7 +19,7 @@ import (
 )
 
 // byTenant lets messages of the default queue take turns by the header tenant.
-var byTenant = worker.Options{Fair: map[string]worker.Fair{"default": {Header: "tenant"}}}
+var byTenant = worker.Options{Fair: map[string]string{"default": "tenant"}}
 
 func ofTenant(tenant string, nr int) outbox.Message {
 	return outbox.Message{Topic: "t", Payload: fmt.Append(nil, tenant, nr), Headers: map[string]string{"tenant": tenant}}
@@ -140,7 +140,7 @@ func TestFairLater(t *testing.T) {
 // D-844: a key with a weight has so many turns in a round.
 func TestFairWeights(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
-		f := open(t, e, worker.Options{Fair: map[string]worker.Fair{"default": {Header: "tenant", Weights: map[string]int{"a": 3}}}})
+		f := open(t, e, worker.Options{Fair: byTenant.Fair, FairWeights: map[string]int{"a": 3}})
 		f.flood("a", 300, 0)
 		f.flood("b", 300, 0)
 		f.tenants(4, "a3 b1")
@@ -152,7 +152,7 @@ func TestFairWeights(t *testing.T) {
 // no turns.
 func TestFairByTopic(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
-		f := open(t, e, worker.Options{Fair: map[string]worker.Fair{"default": {}}})
+		f := open(t, e, worker.Options{Fair: map[string]string{"default": ""}})
 		for range 30 {
 			f.enqueue(outbox.Message{Topic: "many"})
 		}

@@ -32,7 +32,8 @@ type Options struct {
 	KeptAttempts     int
 	MaxBacklog       map[string]int
 	WarnOfBacklog    bool
-	Fair             map[string]Fair
+	Fair             map[string]string
+	FairWeights      map[string]int
 	Worker           string
 	StopWhenEmpty    bool
 }
@@ -42,6 +43,7 @@ const (
 	keptAttempts     = 5
 	maxKeptAttempts  = 100
 	maxWorker        = 255
+	maxWeight        = 100 // a claim looks for each turn of a key
 )
 
 // Validate returns a pawl.InvalidError that names the first invalid field. pawl.New calls it.
@@ -67,8 +69,13 @@ func (o *Options) Validate() error {
 			return err
 		}
 	}
-	for queue, fair := range o.Fair {
-		if err := cmp.Or(engine.CheckText("Fair", queue, limits.Queue, true), fair.validate()); err != nil {
+	for queue, header := range o.Fair {
+		if err := cmp.Or(engine.CheckText("Fair", queue, limits.Queue, true), engine.CheckText("Fair", header, limits.Topic, false)); err != nil {
+			return err
+		}
+	}
+	for key, weight := range o.FairWeights {
+		if err := cmp.Or(engine.CheckText("FairWeights", key, limits.OrderingKey, true), engine.CheckOption("FairWeights", weight, 1, maxWeight)); err != nil {
 			return err
 		}
 	}
