@@ -2,6 +2,7 @@ package nemesis
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -130,27 +131,58 @@ func copyBack(ctx context.Context, w *World, s Step) error {
 	})
 }
 
+// errPartly is that the processes ended while one wrote the log back: without the log the file is none.
+var errPartly = errors.New("the log was written back in part")
+
 // removeWAL has the file as it is without its log: what was not written back from there is
 // lost. The nemesis's own last connection would write it back, so the file is put aside.
-func removeWAL(ctx context.Context, w *World, s Step) error {
-	wait(ctx, s.Hold)
+func removeWAL(ctx context.Context, w *World, s Step) (err error) {
 	aside := w.Place.URL + ".aside"
-	return w.offline(context.WithoutCancel(ctx), never(), func() error {
-		return overwrite(aside, w.Place.URL)
-	}, func() error {
-		return errors.Join(os.RemoveAll(w.Place.URL+"-wal"), os.RemoveAll(w.Place.URL+"-shm"), overwrite(w.Place.URL, aside))
-	})
+	for range 20 {
+		wait(ctx, s.Hold)
+		err = w.offline(context.WithoutCancel(ctx), never(), func() error {
+			if err := overwrite(aside, w.Place.URL); err != nil {
+				return err
+			}
+			return whole(ctx, aside)
+		}, func() error {
+			return errors.Join(os.RemoveAll(w.Place.URL+"-wal"), os.RemoveAll(w.Place.URL+"-shm"), overwrite(w.Place.URL, aside))
+		})
+		if !errors.Is(err, errPartly) {
+			break
+		}
+	}
+	return err
+}
+
+// whole returns errPartly if a file without its log is damaged.
+func whole(ctx context.Context, path string) error {
+	db, err := sql.Open("sqlite", "file:"+path+"?immutable=1")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = db.Close() }()
+	var found string
+	if err := db.QueryRowContext(context.WithoutCancel(ctx), `PRAGMA integrity_check`).Scan(&found); err != nil || found != "ok" {
+		return fmt.Errorf("%w: %s, %v", errPartly, found, err)
+	}
+	return nil
 }
 
 // offline does something to the files while nobody has them open.
 func (w *World) offline(ctx context.Context, keeps time.Time, prepare, do func() error) error {
-	from := time.Now()
-	defer func() { w.rewound(keeps, from) }()
+	from, prepared := time.Now(), false
+	defer func() {
+		if prepared {
+			w.rewound(keeps, from)
+		}
+	}()
 	w.Crew.Suspend()
 	defer w.Crew.Resume()
 	if err := prepare(); err != nil {
 		return err
 	}
+	prepared = true
 	_ = w.Store.Close()
 	if err := do(); err != nil {
 		return err
