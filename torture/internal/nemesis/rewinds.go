@@ -164,7 +164,7 @@ func whole(ctx context.Context, path string) error {
 	defer func() { _ = db.Close() }()
 	var found string
 	if err := db.QueryRowContext(context.WithoutCancel(ctx), `PRAGMA integrity_check`).Scan(&found); err != nil || found != "ok" {
-		return fmt.Errorf("%w: %s, %v", errPartly, found, err)
+		return fmt.Errorf("%w: %s", errors.Join(errPartly, err), found)
 	}
 	return nil
 }
