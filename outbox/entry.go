@@ -74,20 +74,20 @@ func (o *Outbox) prepare(msgs []Message, own int) (*batch, error) {
 func (o *Outbox) place(en *entry) (err error) {
 	m := en.msg
 	headers := ordering.Put(expiry.Put(m.Headers, m.Expires), m.OrderingKey)
-	en.at = en.due
-	var group time.Time
+	var group *time.Time // nil: it takes no turns
 	if key := m.orderingKey(); key != "" {
-		en.kind, en.inOrder, group = engine.Ordered, true, ordering.At(key)
+		at := ordering.At(key)
+		en.kind, en.inOrder, group = engine.Ordered, true, &at
 	} else if len(o.opts.Fair) > 0 || m.Headers[ordering.FairHeader] != "" {
 		if group, headers, err = o.turnOf(m, headers); err != nil {
 			return err
 		}
-		if !group.IsZero() {
+		if group != nil {
 			en.kind = engine.Ordered
 		}
 	}
-	if en.kind == engine.Ordered && en.due == nil {
-		en.at = &group
+	if en.at = en.due; en.kind == engine.Ordered && en.due == nil {
+		en.at = group
 	}
 	if len(headers) == 0 {
 		return nil

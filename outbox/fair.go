@@ -11,9 +11,9 @@ import (
 )
 
 // turnOf returns when a message without an ordering key becomes ready that takes turns, and headers with its key,
-// by which it takes them again after a failed attempt; the zero time: it takes none. A key that another program
+// by which it takes them again after a failed attempt; nil: it takes none. A key that another program
 // put among the headers wins.
-func (o *Outbox) turnOf(m *Message, headers map[string]string) (at time.Time, with map[string]string, err error) {
+func (o *Outbox) turnOf(m *Message, headers map[string]string) (at *time.Time, with map[string]string, err error) {
 	key := m.Headers[ordering.FairHeader]
 	if header, ok := o.opts.Fair[m.queue()]; ok && key == "" {
 		if key = m.Topic; header != "" {
@@ -21,10 +21,10 @@ func (o *Outbox) turnOf(m *Message, headers map[string]string) (at time.Time, wi
 		}
 	}
 	if key == "" || m.Priority != 0 {
-		return at, headers, nil
+		return nil, headers, nil
 	}
 	if err := engine.CheckText("fair key", key, limits.OrderingKey, true); err != nil {
-		return at, nil, err
+		return nil, nil, err
 	}
 	turn := 0
 	if weight := o.opts.FairWeights[key]; weight > 1 {
@@ -33,5 +33,6 @@ func (o *Outbox) turnOf(m *Message, headers map[string]string) (at time.Time, wi
 	with = make(map[string]string, len(headers)+1)
 	maps.Copy(with, headers)
 	with[ordering.FairHeader] = key
-	return ordering.FairAt(key, turn), with, nil
+	group := ordering.FairAt(key, turn)
+	return &group, with, nil
 }

@@ -34,7 +34,7 @@ BEGIN
   IF v_need > 0 THEN
   pawl.claim_regular((SELECT x.id, x.priority FROM pawl.outbox_lane x WHERE x.queue = p_queue AND x.kind = 0), RETURN QUERY, pawl.claimed_messages())
   END IF;
-  IF v_turns <> '{}' AND v_need > 0 THEN -- others left room
+  IF v_ordered AND v_need > 0 AND v_turns <> '{}' THEN -- others left room
     v_turns := pawl.outbox_claim_turns(p_queue, p_owner, p_lease, v_need, NULL, NULL);
     pawl.claimed_held(v_turns)
   END IF;
