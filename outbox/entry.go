@@ -138,8 +138,10 @@ func compareRuns(a, b *entry) int {
 		return cmp.Compare(a.lane, b.lane)
 	case a.inOrder && b.inOrder:
 		return compareDue(a.due, b.due)
-	case a.inOrder != b.inOrder:
-		return map[bool]int{true: -1, false: 1}[a.inOrder]
+	case a.inOrder:
+		return -1
+	case b.inOrder:
+		return 1
 	}
 	return compareDue(a.at, b.at)
 }

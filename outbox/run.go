@@ -182,8 +182,9 @@ func (o *Outbox) items(d *delivery) []worker.Item[*Message] {
 		if m.OrderingKey != "" {
 			rt, _ := o.handlers.find(m.Topic)
 			items[i].Ordered, items[i].Order = true, rt.order
+		} else {
+			items[i].InTurn = m.Priority == 0 && m.Headers[ordering.FairHeader] != ""
 		}
-		items[i].InTurn = m.Headers[ordering.FairHeader] != ""
 		if d.faults != nil {
 			items[i].Fault = d.faults[m]
 		}

@@ -16,9 +16,10 @@ DECLARE
   v_not  record;
   v_gone bigint[];
   v_room integer;
-  v_turns pawl.outbox_held[] := '{}';
+  v_turns pawl.outbox_held[];
 BEGIN
   FOR v_step IN 1 .. 20 LOOP -- bounds how long a claim may take
+    v_turns := '{}';
     IF p_what = 'regular' AND EXISTS (SELECT FROM pawl.outbox_lane l WHERE l.queue = p_queue AND l.kind = 1) THEN
       PERFORM pawl.outbox_sequence(p_queue, v_need);
       v_turns := pawl.outbox_claim_turns(p_queue, p_owner, p_lease, v_need, p_from, p_to);

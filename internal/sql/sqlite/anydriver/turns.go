@@ -32,6 +32,13 @@ func besideTurns(t *txn, c *claimRequest, open []queueLane, take func([]run) err
 	if c.turns == 0 {
 		return others()
 	}
+	waiting, err := rows(t, outboxOrderPick{Lane: c.turns, Low: firstTurn, High: lastTurn, Most: 1})
+	if err != nil {
+		return err
+	}
+	if len(waiting) == 0 { // the lane is that of ordering keys, too
+		return others()
+	}
 	most := c.most
 	for _, l := range open {
 		head, err := pick(t, l.ID, 1)
