@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bravellian/pawl/bench/internal/peers"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/worker"
@@ -72,7 +73,7 @@ func fairBeside(ctx context.Context, r *run, o *parts.Outbox) error {
 		o.Handle(topic, func(_ context.Context, m *outbox.Message) error {
 			if nr, err := strconv.Atoi(m.CorrelationID); err == nil {
 				mu.Lock()
-				times[nr].started = time.Now()
+				times[nr-1].started = time.Now()
 				mu.Unlock()
 				left.Done()
 			}
@@ -85,22 +86,11 @@ func fairBeside(ctx context.Context, r *run, o *parts.Outbox) error {
 	go func() { ended <- o.Run(running) }()
 	time.Sleep(time.Second)
 	_, err := r.measured(ctx, r.n, func() error {
-		next := time.Now()
-		for i := range times {
-			next = next.Add(time.Duration(rand.ExpFloat64() / fairPerSecond * float64(time.Second)))
-			time.Sleep(time.Until(next))
-			m := messages(1)[0]
-			m.CorrelationID, m.Headers = strconv.Itoa(i), map[string]string{fairHeader: strconv.Itoa(rand.IntN(fairTenants))}
-			called := time.Now()
-			if _, err := o.Enqueue(ctx, m); err != nil {
-				return err
-			}
-			mu.Lock()
-			times[i].called, times[i].returned = called, time.Now()
-			mu.Unlock()
+		err := tick(ctx, &tenants{o: o}, fairPerSecond, &mu, times)
+		if err == nil {
+			left.Wait()
 		}
-		left.Wait()
-		return nil
+		return err
 	})
 	stop()
 	if err != nil {
@@ -110,4 +100,17 @@ func fairBeside(ctx context.Context, r *run, o *parts.Outbox) error {
 		return err
 	}
 	return r.latencies(times, colCommit, colP50)
+}
+
+// tenants is what tick enqueues into: each message is one of a tenant at random.
+type tenants struct {
+	peers.Queue
+	o *parts.Outbox
+}
+
+func (q *tenants) Enqueue(ctx context.Context, ids []int64) error {
+	m := messages(1)[0]
+	m.CorrelationID, m.Headers = strconv.FormatInt(ids[0], 10), map[string]string{fairHeader: strconv.Itoa(rand.IntN(fairTenants))}
+	_, err := q.o.Enqueue(ctx, m)
+	return err
 }
