@@ -81,6 +81,7 @@ func hots() []hot {
 		{name: "claim all", fill: []string{"message", "ready"}, call: `outbox_claim_queue('default', $owner, '1 h', $n, $n, '-infinity')`},
 		{name: "claim suspects", fill: []string{"message", "ready", "suspect"}, call: `outbox_claim_queue_suspects('default', $owner, '1 h', 100)`, fixed: true},
 		{name: "claim limited", fill: []string{"message", "ready", "limit"}, call: `outbox_claim_queue('default', $owner, '1 h', 1000, 1000, '-infinity')`},
+		{name: "claim heads", fill: []string{"message", "ready", "ordered"}, call: `outbox_claim_heads('default', $owner, '1 h', 100, '{-infinity}', ARRAY[NULL::timestamptz])`, fixed: true},
 		{name: "sequence", fill: []string{"message", "ready", "ordered"}, call: `outbox_sequence('default', 100)`, fixed: true},
 		{name: "sequence a run", fill: []string{"message", "run", "ordered"}, call: `outbox_sequence('default', 100)`, fixed: true},
 		{name: "sequence what was due later", fill: []string{"message", "ready", "ordered", "later"}, call: `outbox_sequence('default', 100)`, fixed: true},

@@ -16,21 +16,27 @@ DECLARE
   v_not  record;
   v_gone bigint[];
   v_room integer;
+  v_heads pawl.outbox_held[];
   v_turns pawl.outbox_held[];
 BEGIN
   FOR v_step IN 1 .. 20 LOOP -- bounds how long a claim may take
+    v_heads := '{}';
     v_turns := '{}';
     IF p_what = 'regular' AND EXISTS (SELECT FROM pawl.outbox_lane l WHERE l.queue = p_queue AND l.kind = 1) THEN
-      PERFORM pawl.outbox_sequence(p_queue, v_need);
-      v_turns := pawl.outbox_claim_turns(p_queue, p_owner, p_lease, v_need, p_from, p_to);
+      v_heads := pawl.outbox_claim_heads(p_queue, p_owner, p_lease, v_need, p_from, p_to);
+      v_turns := pawl.outbox_claim_turns(p_queue, p_owner, p_lease, v_need - (SELECT coalesce(sum(u.n), 0)::integer FROM unnest(v_heads) u), p_from, p_to);
     END IF;
-    v_room := v_need - (SELECT coalesce(sum(u.n), 0) FROM unnest(v_turns) u);
-    v_runs := v_turns;
+    v_runs := array_cat(v_heads, v_turns);
+    v_room := v_need - (SELECT coalesce(sum(u.n), 0) FROM unnest(v_runs) u);
     IF v_room > 0 THEN
       v_runs := array_cat(v_runs, pawl.outbox_claim_lanes(p_what, ARRAY(SELECT l.id FROM pawl.outbox_lane l WHERE l.queue = p_queue AND l.kind = 0), p_owner, p_lease, v_room, p_rows, p_from, p_to, p_wait));
     END IF;
     v_room := v_need - (SELECT coalesce(sum(u.n), 0) FROM unnest(v_runs) u);
-    IF v_turns <> '{}' AND v_room > 0 THEN -- others left room
+    IF v_heads <> '{}' AND v_room > 0 THEN -- others left room
+      v_runs := array_cat(v_runs, pawl.outbox_claim_heads(p_queue, p_owner, p_lease, v_room, NULL, NULL));
+      v_room := v_need - (SELECT coalesce(sum(u.n), 0) FROM unnest(v_runs) u);
+    END IF;
+    IF v_turns <> '{}' AND v_room > 0 THEN
       v_runs := array_cat(v_runs, pawl.outbox_claim_turns(p_queue, p_owner, p_lease, v_room, NULL, NULL));
     END IF;
     v_not := pawl.outbox_limit_grant(p_what, p_queue, p_owner, v_runs, p_held, p_apart);

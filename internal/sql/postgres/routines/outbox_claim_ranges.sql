@@ -1,5 +1,5 @@
--- Claim up to p_n due messages of a queue, but for suspects: see outbox_claim_turns and the macro claim_regular.
--- Messages with ordering keys are put in order before. While there are limits, or with a topic p_apart, which is
+-- Claim up to p_n due messages of a queue, but for suspects: see outbox_claim_heads, outbox_claim_turns and the
+-- macro claim_regular. While there are limits, or with a topic p_apart, which is
 -- treated as one with a limit so that others are found behind it, outbox_claim_within_limits does it.
 -- Without limits the last row has no message: at is when the claim began, length how many entries were
 -- counted (v_read).
@@ -19,6 +19,7 @@ DECLARE
   v_read bigint := 0;
   v_ordered boolean;
   v_limited boolean;
+  v_heads   pawl.outbox_held[];
   v_turns   pawl.outbox_held[];
 BEGIN
   SELECT bool_or(l.kind = 1), p_apart IS NOT NULL OR pawl.limited(l) INTO v_ordered, v_limited FROM pawl.outbox_lane l WHERE l.queue = p_queue;
@@ -27,14 +28,19 @@ BEGIN
     RETURN;
   END IF;
   IF v_ordered THEN
-    PERFORM pawl.outbox_sequence(p_queue, p_n);
-    v_turns := pawl.outbox_claim_turns(p_queue, p_owner, p_lease, p_n, p_from, p_to);
+    v_heads := pawl.outbox_claim_heads(p_queue, p_owner, p_lease, p_n, p_from, p_to);
+    pawl.claimed_held(v_heads)
+    v_turns := pawl.outbox_claim_turns(p_queue, p_owner, p_lease, v_need, p_from, p_to);
     pawl.claimed_held(v_turns)
   END IF;
   IF v_need > 0 THEN
   pawl.claim_regular((SELECT x.id, x.priority FROM pawl.outbox_lane x WHERE x.queue = p_queue AND x.kind = 0), RETURN QUERY, pawl.claimed_messages())
   END IF;
-  IF v_ordered AND v_need > 0 AND v_turns <> '{}' THEN -- others left room
+  IF v_need > 0 AND v_heads <> '{}' THEN -- others left room
+    v_heads := pawl.outbox_claim_heads(p_queue, p_owner, p_lease, v_need, NULL, NULL);
+    pawl.claimed_held(v_heads)
+  END IF;
+  IF v_need > 0 AND v_turns <> '{}' THEN
     v_turns := pawl.outbox_claim_turns(p_queue, p_owner, p_lease, v_need, NULL, NULL);
     pawl.claimed_held(v_turns)
   END IF;

@@ -82,7 +82,7 @@ func statements() []engine.Operation {
 		outboxDeadEnded{}, outboxDeadFind{}, outboxRedriveOne{}, outboxDiscardOne{}, outboxUndiscardOne{}, jobFollowRun{}, outboxRescheduleException{},
 		outboxRetopicOne{}, outboxRetopicFailed{}, outboxRetopicLane{}, outboxPurgeDone{}, outboxPurgeDead{}, outboxPurgeMessages{}, outboxPurgeExceptions{},
 		outboxPurgeAttempts{}, outboxPurgeResults{}, outboxPurgeRun{},
-		outboxOrderPick{}, outboxOrderKeys{}, outboxOrderHead{}, outboxOrderNext{}, outboxOrderInsert{}, outboxOrderLead{}, outboxOrderFind{},
+		outboxOrderPick{}, outboxOrderKeys{}, outboxOrderHead{}, outboxOrderNext{}, outboxOrderInsert{}, outboxOrderLead{}, outboxOrderEnd{}, outboxOrderHeads{},
 		outboxOrderDelete{}, outboxOrderMove{}, outboxReadyEnqueue{}, outboxLaneQueue{}, outboxMessageLane{},
 		outboxUniquePut{}, outboxUniqueTake{}, outboxUniqueFind{}, outboxUniqueKnown{}, outboxUniqueUsed{}, outboxPurgeUnique{}, outboxPurgeUniqueKeep{},
 		outboxPurgeUniqueOver{},

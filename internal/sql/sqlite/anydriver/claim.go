@@ -1,6 +1,7 @@
 package anydriver
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -58,14 +59,14 @@ type outboxClaimMessages struct {
 
 // claimRequest has the parameters that all claims of the outbox share.
 type claimRequest struct {
-	queue string
-	owner [16]byte
-	until int64
-	most  int64
-	each  func(engine.Row) error
-	wait  *time.Duration // see op.OutboxClaim
-	apart *string
-	turns int64 // the lane of what takes turns; 0: there is none
+	queue  string
+	owner  [16]byte
+	until  int64
+	most   int64
+	each   func(engine.Row) error
+	wait   *time.Duration // see op.OutboxClaim
+	apart  *string
+	groups int64 // the lane of messages with ordering keys, and of what takes turns; 0: there are none
 }
 
 func claim(t *txn, o op.OutboxClaim, each func(engine.Row) error) error {
@@ -84,7 +85,7 @@ func claimRegular(t *txn, c claimRequest) error {
 	if err := lateFirst(t, lanes, c.wait); err != nil {
 		return err
 	}
-	return besideTurns(t, &c, lanes, func(runs []run) error {
+	return besideGroups(t, &c, lanes, func(runs []run) error {
 		n, err := new(queueLane).hold(t, c, runs)
 		c.most -= n
 		return err
@@ -124,19 +125,20 @@ func (l *queueLane) hold(t *txn, c claimRequest, runs []run) (total int64, err e
 	return total, nil
 }
 
-// claimableLanes returns the lanes from which a claim takes, those of limits last, after messages
-// with ordering keys were put in order, which may register one.
+// claimableLanes returns the lanes from which a claim takes, those of limits last. If there may be messages with
+// ordering keys it registers those to which they go.
 func claimableLanes(t *txn, c *claimRequest) ([]queueLane, error) {
 	lanes, err := rows(t, outboxClaimLanes{Queue: c.queue})
 	k := slices.IndexFunc(lanes, func(l queueLane) bool { return l.Kind == int64(engine.Ordered) })
 	if err != nil || k < 0 {
 		return lanes, err
 	}
-	c.turns = lanes[k].ID
-	registered, err := sequence(t, c.queue, lanes[k].ID, c.most)
-	if err != nil {
-		return nil, err
+	due, err := rows(t, outboxOrderPick{Lane: lanes[k].ID, Low: firstTurn, High: math.MaxInt64, Most: 1})
+	if err != nil || len(due) == 0 {
+		return withoutOrdered(lanes), err
 	}
+	c.groups = lanes[k].ID
+	registered, err := registerOrder(t, c.queue)
 	if registered {
 		lanes, err = rows(t, outboxClaimLanes{Queue: c.queue})
 	}

@@ -113,7 +113,7 @@ func (l *limitedClaim) claimOpen() error {
 	if err := lateFirst(l.t, l.open, l.wait); err != nil {
 		return err
 	}
-	return besideTurns(l.t, &l.claimRequest, l.open, func(runs []run) error { return l.claimMet(new(queueLane), runs) }, func() error {
+	return besideGroups(l.t, &l.claimRequest, l.open, func(runs []run) error { return l.claimMet(new(queueLane), runs) }, func() error {
 		for i := range l.open {
 			if err := l.claimOthers(&l.open[i]); err != nil {
 				return err

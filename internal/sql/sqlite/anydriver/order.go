@@ -47,8 +47,8 @@ type (
 	}
 	// outboxOrderLead makes a message the head of its key.
 	outboxOrderLead byID
-	// outboxOrderFind reads which messages are in line.
-	outboxOrderFind struct {
+	// outboxOrderEnd takes messages out of line, and returns which were.
+	outboxOrderEnd struct {
 		engine.Rows[inLine]
 		Lo, End int64
 	}
@@ -88,28 +88,20 @@ const (
 	orderedEach = 50
 )
 
-// sequence puts messages of an ordered lane in order until as many heads were found, and reports
-// whether it registered a lane. What is due at once lies in groups, one a key (ordering.At). Of a
-// group some are put in order, and then those of the next, from a group that is chosen at
-// random: however many messages a key has, others are found behind them, and a claim is short.
-func sequence(t *txn, queue string, lane, heads int64) (registered bool, err error) {
-	due, err := rows(t, outboxOrderPick{Lane: lane, Low: -ordering.Groups, High: math.MaxInt64, Most: 1})
-	if err != nil || len(due) == 0 {
-		return false, err
-	}
-	if registered, err = registerOrder(t, queue); err != nil {
-		return false, err
-	}
+// sequence puts messages of an ordered lane in order until as many heads were found. What is due at once lies
+// in groups, one a key (ordering.At). Of a group some are put in order, and then those of the next, from a
+// group that is chosen at random: however many messages a key has, others are found behind them, and a claim is short.
+func sequence(t *txn, queue string, lane, heads int64) error {
 	if _, _, err := sequencePart(t, queue, outboxOrderPick{Lane: lane, Low: atOnce, High: math.MaxInt64}, orderedMost, orderedMost, heads); err != nil {
-		return registered, err
+		return err
 	}
 	start := -1 - rand.Int64N(ordering.Groups)
 	n, found, err := sequencePart(t, queue, outboxOrderPick{Lane: lane, Low: start, High: atOnce - 1}, orderedEach, orderedMost, heads)
 	if err != nil {
-		return registered, err
+		return err
 	}
 	_, _, err = sequencePart(t, queue, outboxOrderPick{Lane: lane, Low: -ordering.Groups, High: start - 1}, orderedEach, orderedMost-n, heads-found)
-	return registered, err
+	return err
 }
 
 // sequencePart puts messages of a part of an ordered lane in order, of each time so many at most
@@ -219,14 +211,11 @@ func registerOrder(t *txn, queue string) (registered bool, err error) {
 // ended, or keep them waiting no longer.
 func next(t *txn, runs []run) error {
 	for _, r := range runs {
-		ended, err := rows(t, outboxOrderFind{Lo: r.Lo, End: r.end()})
+		ended, err := rows(t, outboxOrderEnd{Lo: r.Lo, End: r.end()})
 		if err != nil {
 			return err
 		}
 		for _, m := range ended {
-			if err := t.do(outboxOrderDelete{ID: m.ID}); err != nil {
-				return err
-			}
 			if !m.Head {
 				continue
 			}
@@ -251,13 +240,13 @@ func stepBack(t *txn, r *run) error {
 
 // lead makes the first message of a key its head.
 func lead(t *txn, lane int64, key string) error {
-	of, _, err := one(t, outboxLaneQueue{ID: lane})
-	if err != nil {
-		return err
-	}
 	for {
 		first, found, err := one(t, outboxOrderNext{Lane: lane, Key: key})
 		if err != nil || !found {
+			return err
+		}
+		of, _, err := one(t, outboxLaneQueue{ID: lane})
+		if err != nil {
 			return err
 		}
 		moved, err := t.change(outboxOrderMove{ID: first.ID, Lane: engine.LaneID(of.Queue, 0, engine.Claimable)})

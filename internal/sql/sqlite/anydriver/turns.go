@@ -26,46 +26,25 @@ func (m *keyed) turn(r *run) (at int64, takes bool) {
 	return ordering.FairAt(*m.Fair, 0).UnixMicro(), true
 }
 
-// besideTurns lets messages that take turns be claimed by take, half of the claim while others are due, which
-// the function others claims.
-func besideTurns(t *txn, c *claimRequest, open []queueLane, take func([]run) error, others func() error) error {
-	if c.turns == 0 {
-		return others()
+// claimTurns lets messages that take turns be claimed by take, half of the claim while others are due, and reports
+// whether there were any.
+func claimTurns(t *txn, c *claimRequest, open []queueLane, take func([]run) error) (found bool, err error) {
+	if found, err = waits(t, c, firstTurn, lastTurn); err != nil || !found || c.most <= 0 {
+		return false, err
 	}
-	waiting, err := rows(t, outboxOrderPick{Lane: c.turns, Low: firstTurn, High: lastTurn, Most: 1})
+	due, err := anyDue(t, open)
 	if err != nil {
-		return err
-	}
-	if len(waiting) == 0 { // the lane is that of ordering keys, too
-		return others()
+		return false, err
 	}
 	most := c.most
-	for _, l := range open {
-		head, err := pick(t, l.ID, 1)
-		if err != nil {
-			return err
-		}
-		if len(head) > 0 {
-			most = (c.most + rand.Int64N(2)) / 2 // of one by one every other
-			break
-		}
+	if due {
+		most = (most + rand.Int64N(2)) / 2 // of one by one every other
 	}
 	runs, err := takeTurns(t, c, most)
-	if err != nil {
-		return err
+	if err != nil || len(runs) == 0 {
+		return false, err
 	}
-	if len(runs) > 0 {
-		if err := take(runs); err != nil {
-			return err
-		}
-	}
-	if err := others(); err != nil || len(runs) == 0 || c.most <= 0 {
-		return err
-	}
-	if runs, err = takeTurns(t, c, c.most); err != nil {
-		return err
-	}
-	return take(runs)
+	return true, take(runs)
 }
 
 // takeTurns removes messages that take turns from ready, at most so many. They are put back as others of the queue
@@ -77,7 +56,7 @@ func takeTurns(t *txn, c *claimRequest, most int64) (taken []run, err error) {
 		keys := int64(0)
 		for _, part := range [][2]int64{{start, lastTurn}, {firstTurn, start - 1}} { // to the end, then from the beginning
 			for at := part[0]; most > 0; keys++ {
-				some, err := rows(t, outboxOrderPick{Lane: c.turns, Low: at, High: part[1], Most: int(each)})
+				some, err := rows(t, outboxOrderPick{Lane: c.groups, Low: at, High: part[1], Most: int(each)})
 				if err != nil {
 					return nil, err
 				}
