@@ -71,6 +71,11 @@ func TestManyKeysGivenBack(t *testing.T) {
 		f.keyed(150, 2)
 		owner, msgs := f.claim(150)
 		f.touched(150)(f.WorkQueue("").Abandon(f.ctx(), owner, outbox.RetryAfter(0, nil), positions(msgs)...))
+		var free int
+		f.row("SELECT sum(r.n) FROM "+f.db.Table("outbox_ready")+" r JOIN "+f.db.Table("outbox_lane")+" l ON l.id = r.lane WHERE l.kind = 0", &free)
+		if free != 150 {
+			t.Errorf("%d messages lie where claims take them, want 150", free)
+		}
 		_, again := f.claim(300)
 		if len(again) != 150 {
 			t.Errorf("%d messages came, of 150 keys", len(again))
@@ -124,12 +129,14 @@ func TestKeysOfOneGroup(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		const a, b = "key 78191", "key 162447" // their hashes begin alike
-		var msgs []outbox.Message
-		for _, key := range []string{a, a, b} {
-			msgs = append(msgs, outbox.Message{Topic: "t", OrderingKey: key, Payload: []byte(key)})
-		}
-		if _, err := f.EnqueueBatch(f.ctx(), msgs); err != nil {
-			t.Fatal(err)
+		for _, of := range [][]string{{a, a}, {b}} {
+			var msgs []outbox.Message
+			for _, key := range of {
+				msgs = append(msgs, outbox.Message{Topic: "t", OrderingKey: key, Payload: []byte(key)})
+			}
+			if _, err := f.EnqueueBatch(f.ctx(), msgs); err != nil {
+				t.Fatal(err)
+			}
 		}
 		owner, first := f.claim(150)
 		_, next := f.claim(150)
