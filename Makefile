@@ -332,10 +332,13 @@ requirements: ## write docs/requirements.md from requirements.txt and the tests
 mutants: ## small faults in the code, each of which a named test has to notice
 	$(TESTSERVER) go run ./tools/mutants $(ARGS)
 
+BENCH_quick := -quick
+BENCH_cores := -cores 1,2,4,8,16 -scenario A,B,C,D,P
+
 # A server as it comes, fsync included: what is measured must be durable.
 .PHONY: bench
-bench: ## the benchmarks beside other queues; BENCH=quick takes two minutes; ARGS="…" hands arguments on
-	$(WITHPOSTGRES) -- go run -C bench . $(if $(filter quick,$(BENCH)),-quick) $(ARGS)
+bench: ## the benchmarks beside other queues; BENCH=quick takes two minutes, BENCH=cores shows how they scale; ARGS="…" hands arguments on
+	$(WITHPOSTGRES) -- go run -C bench . $(BENCH_$(BENCH)) $(ARGS)
 
 .PHONY: simulation
 simulation: ## the pictures of docs/scale.md, from simulated fleets of up to a million stores

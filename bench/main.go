@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -31,6 +32,7 @@ type options struct {
 	systems   []string
 	n         int
 	reps      int
+	cores     []int
 	profiles  string
 	results   string
 	verbose   bool
@@ -58,11 +60,20 @@ func parse() options {
 	n := flag.Int("n", 60_000, "messages of the batch scenarios; the others scale with it")
 	reps := flag.Int("reps", 5, "repetitions, interleaved; the tables show medians")
 	quick := flag.Bool("quick", false, "a rough look in two minutes: a quarter of the messages, one repetition")
+	cores := flag.String("cores", "", "measure pawl alone, on so many of the machine's cores in turn, e.g. 1,2,4,8,16")
 	profiles := flag.String("profile", "", "write CPU profiles of what is measured into this directory")
 	results := flag.String("results", "results", "write a report with charts into a new folder of this directory; empty: do not")
 	verbose := flag.Bool("v", false, "print the figures of every repetition to stderr")
 	flag.Parse()
-	o := options{split(*engines), split(*scenarios), split(*systems), *n, *reps, *profiles, *results, *verbose}
+	o := options{split(*engines), split(*scenarios), split(*systems), *n, *reps, nil, *profiles, *results, *verbose}
+	for _, text := range split(*cores) {
+		k, err := strconv.Atoi(text)
+		if err != nil || k < 1 {
+			fmt.Fprintln(os.Stderr, "bench: -cores:", text, "is no number of cores")
+			os.Exit(2)
+		}
+		o.cores = append(o.cores, k)
+	}
 	if *scenarios == "all" {
 		o.scenarios = nil
 	}
@@ -92,6 +103,10 @@ func bench(ctx context.Context, o options) error {
 		if !slices.Contains(o.engines, s.engine) || !wanted(o.scenarios, s.name) {
 			continue
 		}
+		waits := waited{}
+		if o.cores != nil {
+			s = s.scaled(o.cores, waits)
+		}
 		results, err := s.measure(ctx, o, srv, p.fail)
 		if err != nil {
 			return err
@@ -99,6 +114,7 @@ func bench(ctx context.Context, o options) error {
 		if err := p.add(&s, results); err != nil {
 			return err
 		}
+		waits.print(p.out, &s)
 	}
 	return p.end(o.engines)
 }

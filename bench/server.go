@@ -161,14 +161,23 @@ func treeCPU(pid int) time.Duration {
 
 // childrenCPU is the processor time of the processes that a process has started and that run.
 func childrenCPU(pid int) (total time.Duration) {
+	for _, f := range children(pid) {
+		total += cpu(f, 2)
+	}
+	return total
+}
+
+// children returns what /proc says of the processes that a process has started and that run, by their ids.
+func children(pid int) map[int][]string {
+	found := map[int][]string{}
 	all, _ := filepath.Glob("/proc/[0-9]*")
 	for _, dir := range all {
 		child, _ := strconv.Atoi(filepath.Base(dir))
 		if f := stat(child); f != nil && f[fieldParent] == strconv.Itoa(pid) {
-			total += cpu(f, 2)
+			found[child] = f
 		}
 	}
-	return total
+	return found
 }
 
 func cpu(fields []string, n int) (total time.Duration) {
