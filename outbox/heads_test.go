@@ -2,8 +2,12 @@ package outbox_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/test/parts"
@@ -87,6 +91,96 @@ func TestManyKeysGivenBack(t *testing.T) {
 		}
 		f.db.CheckPlaces(t)
 	})
+}
+
+// D-850: the same holds of claims beside each other, while messages are enqueued and some are given back.
+func TestManyKeysAmongClaimers(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		const keys, producers, claimers, batches, batch = 300, 2, 4, 20, 100
+		f := open(t, e)
+		line := &keyLine{next: map[string]int{}, running: map[string]bool{}}
+		var left atomic.Int64
+		left.Store(producers * batches * batch)
+		var all sync.WaitGroup
+		for p := range producers {
+			all.Go(func() {
+				made := map[int]int{} // of each key, which no other producer has
+				for range batches {
+					msgs := make([]outbox.Message, batch)
+					for i := range msgs {
+						key := rand.IntN(keys/producers)*producers + p
+						msgs[i] = outbox.Message{Topic: "t", OrderingKey: fmt.Sprint("key ", key), Payload: fmt.Append(nil, made[key])}
+						made[key]++
+					}
+					if _, err := f.EnqueueBatch(f.ctx(), msgs); err != nil {
+						t.Error(err)
+						left.Store(0)
+						return
+					}
+				}
+			})
+		}
+		for range claimers {
+			all.Go(func() {
+				for left.Load() > 0 {
+					owner := outbox.NewOwnerToken()
+					msgs, err := f.WorkQueue("").Claim(f.ctx(), owner, time.Minute, 200)
+					if err == nil {
+						err = line.claimed(msgs)
+					}
+					if err != nil {
+						t.Error(err)
+						left.Store(0)
+						return
+					}
+					k := len(msgs) - len(msgs)/5
+					line.ended(msgs[:k], 1)
+					line.ended(msgs[k:], 0)
+					acked, err := f.WorkQueue("").Ack(f.ctx(), owner, positions(msgs[:k])...)
+					if err == nil {
+						_, err = f.WorkQueue("").Abandon(f.ctx(), owner, outbox.RetryAfter(0, nil), positions(msgs[k:])...)
+					}
+					if err != nil {
+						t.Error(err)
+					}
+					left.Add(-acked)
+				}
+			})
+		}
+		all.Wait()
+		f.db.CheckPlaces(t)
+	})
+}
+
+// keyLine knows which message of each key comes next, and whether one runs.
+type keyLine struct {
+	mu      sync.Mutex
+	next    map[string]int
+	running map[string]bool
+}
+
+func (l *keyLine) claimed(msgs []*outbox.Message) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, m := range msgs {
+		if l.running[m.OrderingKey] {
+			return fmt.Errorf("two messages of %s run", m.OrderingKey)
+		}
+		if want := fmt.Sprint(l.next[m.OrderingKey]); string(m.Payload) != want {
+			return fmt.Errorf("message %s of %s came, want %s", m.Payload, m.OrderingKey, want)
+		}
+		l.running[m.OrderingKey] = true
+	}
+	return nil
+}
+
+func (l *keyLine) ended(msgs []*outbox.Message, by int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, m := range msgs {
+		l.running[m.OrderingKey] = false
+		l.next[m.OrderingKey] += by
+	}
 }
 
 // D-851: half of such a claim is for other messages that are due; what these leave is for keys.
