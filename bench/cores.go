@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -80,7 +81,7 @@ func (r *run) pin(ctx context.Context, k int) error {
 	pids := []int{os.Getpid()}
 	if r.server != nil {
 		if r.server.pid == 0 {
-			return fmt.Errorf("the server runs on another machine")
+			return errors.New("the server runs on another machine")
 		}
 		pids = append(pids, r.server.pid)
 		for child := range children(r.server.pid) {

@@ -98,7 +98,7 @@ func TestManyKeysAmongClaimers(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		const keys, producers, claimers, batches, batch = 300, 2, 4, 20, 100
 		f := open(t, e)
-		line := &keyLine{next: map[string]int{}, running: map[string]bool{}}
+		log := &orderLog{next: map[string]int{}, running: map[string]bool{}}
 		var left atomic.Int64
 		left.Store(producers * batches * batch)
 		var all sync.WaitGroup
@@ -125,17 +125,20 @@ func TestManyKeysAmongClaimers(t *testing.T) {
 				for left.Load() > 0 {
 					owner := outbox.NewOwnerToken()
 					msgs, err := f.WorkQueue("").Claim(f.ctx(), owner, time.Minute, 200)
-					if err == nil {
-						err = line.claimed(msgs)
+					for _, m := range msgs {
+						log.begin(m)
 					}
 					if err != nil {
 						t.Error(err)
+					}
+					if !log.check(t) || err != nil {
 						left.Store(0)
 						return
 					}
 					k := len(msgs) - len(msgs)/5
-					line.ended(msgs[:k], 1)
-					line.ended(msgs[k:], 0)
+					for i, m := range msgs {
+						log.end(m, i < k)
+					}
 					acked, err := f.WorkQueue("").Ack(f.ctx(), owner, positions(msgs[:k])...)
 					if err == nil {
 						_, err = f.WorkQueue("").Abandon(f.ctx(), owner, outbox.RetryAfter(0, nil), positions(msgs[k:])...)
@@ -152,43 +155,12 @@ func TestManyKeysAmongClaimers(t *testing.T) {
 	})
 }
 
-// keyLine knows which message of each key comes next, and whether one runs.
-type keyLine struct {
-	mu      sync.Mutex
-	next    map[string]int
-	running map[string]bool
-}
-
-func (l *keyLine) claimed(msgs []*outbox.Message) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, m := range msgs {
-		if l.running[m.OrderingKey] {
-			return fmt.Errorf("two messages of %s run", m.OrderingKey)
-		}
-		if want := fmt.Sprint(l.next[m.OrderingKey]); string(m.Payload) != want {
-			return fmt.Errorf("message %s of %s came, want %s", m.Payload, m.OrderingKey, want)
-		}
-		l.running[m.OrderingKey] = true
-	}
-	return nil
-}
-
-func (l *keyLine) ended(msgs []*outbox.Message, by int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, m := range msgs {
-		l.running[m.OrderingKey] = false
-		l.next[m.OrderingKey] += by
-	}
-}
-
 // D-851: half of such a claim is for other messages that are due; what these leave is for keys.
 func TestManyKeysBesideOthers(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		f.keyed(600, 1)
-		if _, err := f.EnqueueBatch(f.ctx(), make150("other")); err != nil {
+		if _, err := f.EnqueueBatch(f.ctx(), slices.Repeat([]outbox.Message{{Topic: "other"}}, 150)); err != nil {
 			t.Fatal(err)
 		}
 		count := func(want int) {
@@ -208,14 +180,6 @@ func TestManyKeysBesideOthers(t *testing.T) {
 		count(50)
 		count(0)
 	})
-}
-
-func make150(topic string) []outbox.Message {
-	msgs := make([]outbox.Message, 150)
-	for i := range msgs {
-		msgs[i] = outbox.Message{Topic: topic}
-	}
-	return msgs
 }
 
 // D-852: a key's message is found behind one of another key whose group it shares, and which may not be claimed.

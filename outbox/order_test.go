@@ -446,9 +446,7 @@ func TestOrderAmongWorkers(t *testing.T) {
 		}
 		producers.Wait()
 		dbtest.Until(t, "all are handled", func() bool { return log.handled() == keys*each })
-		if len(log.wrong) > 0 {
-			t.Errorf("%d wrong, first %s", len(log.wrong), log.wrong[0])
-		}
+		log.check(t)
 	})
 }
 
@@ -463,8 +461,20 @@ type orderLog struct {
 }
 
 func (l *orderLog) handle(_ context.Context, m *outbox.Message) error {
-	key := m.OrderingKey
+	fails := l.begin(m)%5 == 0
+	time.Sleep(100 * time.Microsecond) // so that another one could come between
+	l.end(m, !fails)
+	if fails {
+		return errors.New("once")
+	}
+	return nil
+}
+
+// begin returns how many have begun.
+func (l *orderLog) begin(m *outbox.Message) int {
 	l.mu.Lock()
+	defer l.mu.Unlock()
+	key := m.OrderingKey
 	if l.running[key] {
 		l.wrong = append(l.wrong, "two at once of "+key)
 	}
@@ -473,18 +483,29 @@ func (l *orderLog) handle(_ context.Context, m *outbox.Message) error {
 	}
 	l.running[key] = true
 	l.calls++
-	fails := l.calls%5 == 0
-	l.mu.Unlock()
-	time.Sleep(100 * time.Microsecond) // so that another one could come between
+	return l.calls
+}
+
+// end says that a message no longer runs; one that is not done comes again.
+func (l *orderLog) end(m *outbox.Message, done bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.running[key] = false
-	if fails {
-		return errors.New("once")
+	l.running[m.OrderingKey] = false
+	if done {
+		l.next[m.OrderingKey]++
+		l.done++
 	}
-	l.next[key]++
-	l.done++
-	return nil
+}
+
+// check fails the test if a handler was given a message too early.
+func (l *orderLog) check(t *testing.T) bool {
+	t.Helper()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.wrong) > 0 {
+		t.Errorf("%d wrong, first %s", len(l.wrong), l.wrong[0])
+	}
+	return len(l.wrong) == 0
 }
 
 func (l *orderLog) handled() int {

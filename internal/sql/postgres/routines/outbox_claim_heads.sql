@@ -32,9 +32,7 @@ BEGIN
   IF v_lane IS NULL OR NOT EXISTS (SELECT FROM pawl.outbox_ready r WHERE r.lane = v_lane AND r.at >= v_first AND r.at <= v_now) THEN
     RETURN v_runs;
   END IF;
-  IF p_from IS NOT NULL AND (p_to[1] IS NOT NULL OR EXISTS (SELECT FROM pawl.outbox_ready r WHERE r.lane = v_lane AND r.at < v_first) OR EXISTS (
-      SELECT FROM pawl.outbox_lane l, LATERAL (SELECT FROM pawl.outbox_ready r WHERE r.lane = l.id AND r.at >= p_from[1] AND r.at <= v_now AND r.suspect = 0 ORDER BY r.at LIMIT 1) due
-       WHERE l.queue = p_queue AND l.kind = 0)) THEN
+  IF p_from IS NOT NULL AND p_n >= 100 AND (pawl.others_due() OR EXISTS (SELECT FROM pawl.outbox_ready r WHERE r.lane = v_lane AND r.at < v_first)) THEN
     v_need := p_n / 2;
   END IF;
   IF p_from IS NOT NULL AND v_need < 100 THEN

@@ -26,9 +26,7 @@ BEGIN
   IF v_lane IS NULL OR NOT EXISTS (SELECT FROM pawl.outbox_ready r WHERE r.lane = v_lane AND r.at >= v_low AND r.at < v_high AND r.suspect = 0) THEN
     RETURN v_runs;
   END IF;
-  IF p_from IS NOT NULL AND (p_to[1] IS NOT NULL OR EXISTS (
-      SELECT FROM pawl.outbox_lane l, LATERAL (SELECT FROM pawl.outbox_ready r WHERE r.lane = l.id AND r.at >= p_from[1] AND r.at <= v_now AND r.suspect = 0 ORDER BY r.at LIMIT 1) due
-       WHERE l.queue = p_queue AND l.kind = 0)) THEN
+  IF p_from IS NOT NULL AND pawl.others_due() THEN
     v_need := (p_n + (random() < 0.5)::integer) / 2; -- of one by one every other
     IF v_need = 0 THEN
       RETURN v_runs;

@@ -52,25 +52,23 @@ func besideGroups(t *txn, c *claimRequest, open []queueLane, take func([]run) er
 	if err := others(); err != nil {
 		return err
 	}
-	for _, again := range []struct {
-		found bool
-		take  func() ([]run, error)
-	}{
-		{heads, func() ([]run, error) { runs, _, _, err := takeHeads(t, c, c.most); return runs, err }},
-		{turns, func() ([]run, error) { return takeTurns(t, c, c.most) }},
-	} {
-		if !again.found || c.most <= 0 {
-			continue
-		}
-		runs, err := again.take()
-		if err == nil {
-			err = take(runs)
-		}
+	if heads && c.most > 0 {
+		runs, _, _, err := takeHeads(t, c, c.most)
 		if err != nil {
 			return err
 		}
+		if err := take(runs); err != nil {
+			return err
+		}
 	}
-	return nil
+	if !turns || c.most <= 0 {
+		return nil
+	}
+	runs, err := takeTurns(t, c, c.most)
+	if err != nil {
+		return err
+	}
+	return take(runs)
 }
 
 // claimHeads lets messages with ordering keys be claimed by take, half of the claim while others are due, and
@@ -81,15 +79,17 @@ func claimHeads(t *txn, c *claimRequest, open []queueLane, take func([]run) erro
 		return false, err
 	}
 	all, most := c.most, c.most
-	due, err := anyDue(t, open)
-	if err == nil && !due {
-		due, err = waits(t, c, firstTurn, lastTurn)
-	}
-	if err != nil {
-		return false, err
-	}
-	if due {
-		most /= 2
+	if most >= manyHeads {
+		due, err := anyDue(t, open)
+		if err == nil && !due {
+			due, err = waits(t, c, firstTurn, lastTurn)
+		}
+		if err != nil {
+			return false, err
+		}
+		if due {
+			most /= 2
+		}
 	}
 	if most < manyHeads {
 		return false, sequence(t, c.queue, c.groups, all)
@@ -125,8 +125,7 @@ func anyDue(t *txn, lanes []queueLane) (bool, error) {
 }
 
 // takeHeads makes messages with ordering keys that are due at once the heads of their keys, and removes them from
-// ready: of each key of which none is in line the first, from a key that is chosen at
-// random. full reports whether there were enough; hidden, whether groups were met from which none was taken.
+// ready: of each key of which none is in line the first, from a key that is chosen at random. full reports whether there were enough; hidden, whether groups were met from which none was taken.
 func takeHeads(t *txn, c *claimRequest, most int64) (taken []run, full, hidden bool, err error) {
 	var found []firstOfKey
 	keys := map[string]bool{} // another program may have put one elsewhere

@@ -78,10 +78,7 @@ func takeTurns(t *txn, c *claimRequest, most int64) (taken []run, err error) {
 			each = most
 		}
 	}
-	if len(taken) > 0 {
-		_, err = registerOrder(t, c.queue)
-	}
-	return merge(taken), err
+	return merge(taken), nil
 }
 
 // takeTurn removes messages of the first key of runs from ready, adds them to taken and returns how many.
