@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +29,7 @@ type held struct {
 func newHeld(t *testing.T) *held {
 	t.Helper()
 	db := dbtest.OpenPostgres(t)
+	keepStatistics(t, db)
 	text := strings.NewReplacer("$owner", "uuid '11111111-1111-1111-1111-111111111111'", "$n", "50000", "pawl.", db.Table(""))
 	connect := func() *held {
 		conn, err := pgx.ConnectConfig(t.Context(), db.DB.(*postgres.DB).Pool().Config().ConnConfig.Copy())
@@ -47,11 +49,13 @@ func (h *held) exec(t *testing.T, query string) {
 	enginetest.Must(t, err)
 }
 
-// buffers returns how many a call reads, and the rows it returns. It is made twice, and undone: the
-// first call of a session also reads the catalog.
+// buffers returns how many a call reads, and the rows it returns. It is made several times, and undone,
+// and the least counts: the first call of a session also reads the catalog, and so does one before which
+// another session changed a schema.
 func (h *held) buffers(t *testing.T, call string) (buffers, rows int) {
 	t.Helper()
-	for range 2 {
+	buffers = math.MaxInt
+	for range 5 {
 		var text []byte
 		var answer []struct {
 			Plan struct {
@@ -64,7 +68,7 @@ func (h *held) buffers(t *testing.T, call string) (buffers, rows int) {
 		enginetest.Must(t, h.QueryRow(t.Context(), h.text.Replace(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT * FROM `+call), pgx.QueryExecModeSimpleProtocol).Scan(&text))
 		h.exec(t, `ROLLBACK`)
 		enginetest.Must(t, json.Unmarshal(text, &answer))
-		buffers, rows = answer[0].Plan.Hit+answer[0].Plan.Read, int(answer[0].Plan.Rows)
+		buffers, rows = min(buffers, answer[0].Plan.Hit+answer[0].Plan.Read), int(answer[0].Plan.Rows)
 	}
 	return buffers, rows
 }
