@@ -27,7 +27,7 @@ type word struct {
 func main() {
 	words, err := parse(list)
 	if err == nil {
-		err = errors.Join(check(".", words), checkProse(".", words, exceptions))
+		err = errors.Join(check(".", words), checkProse(".", words))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	_ "embed"
 	"errors"
 	"fmt"
 	"os"
@@ -15,11 +14,6 @@ import (
 // longestMedian is how many words the middle one of a page's sentences may have, by length.
 const longestMedian = 18
 
-// exceptions names the pages that the checks of prose leave alone until they are rewritten.
-//
-//go:embed exceptions.txt
-var exceptions string
-
 // generated are pages that programs write.
 var generated = []string{"docs/api.md", "docs/cli.md", "docs/engine-contract.md", "docs/requirements.md"}
 
@@ -27,13 +21,12 @@ var generated = []string{"docs/api.md", "docs/cli.md", "docs/engine-contract.md"
 const stylePage = "docs/style.md"
 
 // checkProse returns an error for each hand-written page below root with long sentences or phrases that are
-// always wrong, and for each exception that is one no longer: so their list only shrinks.
-func checkProse(root string, words []word, exceptions string) error {
+// always wrong.
+func checkProse(root string, words []word) error {
 	pages, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
 	if err != nil {
 		return err
 	}
-	excepted := strings.Fields(exceptions)
 	var found []error
 	for _, file := range append(pages, filepath.Join(root, "README.md")) {
 		name := path.Base(filepath.ToSlash(file))
@@ -47,18 +40,7 @@ func checkProse(root string, words []word, exceptions string) error {
 		if err != nil {
 			return err
 		}
-		wrong := prose(name, string(text), words)
-		if i := slices.Index(excepted, name); i >= 0 {
-			excepted = slices.Delete(excepted, i, i+1)
-			if len(wrong) > 0 {
-				continue
-			}
-			wrong = []error{fmt.Errorf("exceptions.txt: %s is none any more, take it off the list", name)}
-		}
-		found = append(found, wrong...)
-	}
-	for _, name := range excepted {
-		found = append(found, fmt.Errorf("exceptions.txt: there is no %s", name))
+		found = append(found, prose(name, string(text), words)...)
 	}
 	return errors.Join(found...)
 }
