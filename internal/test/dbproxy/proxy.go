@@ -5,6 +5,7 @@
 package dbproxy
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"errors"
@@ -321,14 +322,22 @@ func (p *Proxy) exit(c net.Conn) {
 
 var errCut = errors.New("cut")
 
-// answers forwards what the server says, message by message.
-func (p *Proxy) answers(client, server net.Conn, number int, cut *atomic.Bool) error {
+// answers forwards what the server says, message by message. What has come by then goes on in one write: a write
+// for each of many rows costs more than the database does.
+func (p *Proxy) answers(conn, from net.Conn, number int, cut *atomic.Bool) error {
+	server, client := bufio.NewReaderSize(from, 32<<10), bufio.NewWriterSize(conn, 32<<10)
+	defer client.Flush()
 	next := read
 	if p.tds {
 		next = tdsRead
 	}
 	cutting := false
 	for {
+		if server.Buffered() == 0 {
+			if err := client.Flush(); err != nil {
+				return err
+			}
+		}
 		kind, message, err := next(server)
 		if err != nil {
 			return err
@@ -354,7 +363,10 @@ func (p *Proxy) answers(client, server net.Conn, number int, cut *atomic.Bool) e
 			return errCut
 		}
 		if kind == 'Z' { // the end of a round trip
-			time.Sleep(p.roundTrip())
+			if longer := p.roundTrip(); longer > 0 {
+				_ = client.Flush()
+				time.Sleep(longer)
+			}
 		}
 		if _, err := client.Write(message); err != nil {
 			return err
