@@ -7,6 +7,8 @@ import "fmt"
 
 const (
 	calmPerSecond = 400
+	// calmTogether is how many messages are enqueued at once where it is not one; they are twice as many a second.
+	calmTogether = 8
 	// calmSeconds are those of a repetition with -n 60000. An hour is -n 900000.
 	calmSeconds = 240
 	// calmPart is which part of the messages is compared: the first and the last.
@@ -17,17 +19,19 @@ func calms(n int) []scenario {
 	title := fmt.Sprintf("%d messages a second, one by one, beside a transaction with a snapshot from before: the first fifth beside the last", calmPerSecond)
 	count := max(calmPart*calmPerSecond, n*calmPerSecond/60_000*calmSeconds)
 	systems := []system{
-		{"pawl beside it", count, beforeSnapshot(calm(pawlPostgres))},
-		{"pawl alone", count, calm(pawlPostgres)},
+		{"pawl beside it", count, beforeSnapshot(calm(pawlPostgres, 1))},
+		{"pawl alone", count, calm(pawlPostgres, 1)},
+		{"pawl in eights beside it", 2 * count, beforeSnapshot(calm(pawlPostgres, calmTogether))},
 	}
 	for _, p := range heldPeers() {
-		systems = append(systems, system{p.Name + " beside it", count, beforeSnapshot(calm(openPeer(p)))})
+		systems = append(systems, system{p.Name + " beside it", count, beforeSnapshot(calm(openPeer(p), 1))})
 	}
 	return []scenario{{"calm", "postgres", title, []string{colLast50, colLast99}, systems}}
 }
 
-func calm(open queueOpener) measurement {
-	return pickupFrom(open, nil, calmPerSecond, func(r *run, times []moments) error {
+func calm(open queueOpener, together int) measurement {
+	at := pace{calmPerSecond * min(together, 2), together}
+	return pickupFrom(open, nil, at, func(r *run, times []moments) error {
 		part := len(times) / calmPart
 		if err := r.latencies(times[:part], colCommit, colP50); err != nil {
 			return err

@@ -24,9 +24,6 @@ import (
 // onCores is between a system's name and on how many cores it is measured: all are compared with the first.
 const onCores = ", cores: "
 
-// sampleEvery is how often the server's connections are asked what they wait for.
-const sampleEvery = 20 * time.Millisecond
-
 // waited counts what connections that worked waited for, "" for nothing, by system.
 type waited map[string]map[string]int
 
@@ -68,7 +65,7 @@ func pinned(k int, m measurement, waits waited, name string) measurement {
 		}
 		sampled, stop := context.WithCancel(ctx)
 		done := make(chan error, 1)
-		go func() { done <- r.server.sample(sampled, waits[name]) }()
+		go func() { done <- r.server.waiting(sampled, waits[name]) }()
 		err := m(ctx, r)
 		stop()
 		return cmp.Or(err, <-done)
@@ -96,30 +93,36 @@ func (r *run) pin(ctx context.Context, k int) error {
 	return nil
 }
 
-// sample counts, until ctx ends, what our connections that work wait for.
-func (s *server) sample(ctx context.Context, counts map[string]int) error {
+// waiting counts, until ctx ends, what our connections that work wait for.
+func (s *server) waiting(ctx context.Context, counts map[string]int) error {
+	return s.sample(ctx, 20*time.Millisecond, func(conn *pgx.Conn) {
+		rows, err := conn.Query(ctx, `SELECT coalesce(wait_event_type || ' ' || wait_event, '') FROM pg_stat_activity WHERE state = 'active' AND backend_type = 'client backend' AND pid <> pg_backend_pid()`)
+		if err != nil {
+			return // ctx has ended
+		}
+		events, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			return
+		}
+		for _, event := range events {
+			counts[event]++
+		}
+	})
+}
+
+// sample asks the server something every so often until ctx ends.
+func (s *server) sample(ctx context.Context, every time.Duration, ask func(*pgx.Conn)) error {
 	conn, err := pgx.Connect(ctx, s.url)
 	if err != nil {
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	for tick := time.NewTicker(sampleEvery); ; {
+	for tick := time.NewTicker(every); ; ask(conn) {
 		select {
 		case <-ctx.Done():
 			tick.Stop()
 			return nil
 		case <-tick.C:
-		}
-		rows, err := conn.Query(ctx, `SELECT coalesce(wait_event_type || ' ' || wait_event, '') FROM pg_stat_activity WHERE state = 'active' AND backend_type = 'client backend' AND pid <> pg_backend_pid()`)
-		if err != nil {
-			continue // ctx has ended
-		}
-		events, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		if err != nil {
-			continue
-		}
-		for _, event := range events {
-			counts[event]++
 		}
 	}
 }

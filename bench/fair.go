@@ -65,16 +65,13 @@ func fair(open opener, turns bool, flood int) measurement {
 
 // fairBeside works off what there is while the others enqueue.
 func fairBeside(ctx context.Context, r *run, o *parts.Outbox) error {
-	var mu sync.Mutex
 	times := make([]moments, r.n)
 	var left sync.WaitGroup
 	left.Add(r.n)
 	for _, topic := range topics() {
 		o.Handle(topic, func(_ context.Context, m *outbox.Message) error {
 			if nr, err := strconv.Atoi(m.CorrelationID); err == nil {
-				mu.Lock()
 				times[nr-1].started = time.Now()
-				mu.Unlock()
 				left.Done()
 			}
 			time.Sleep(fairWork)
@@ -86,7 +83,7 @@ func fairBeside(ctx context.Context, r *run, o *parts.Outbox) error {
 	go func() { ended <- o.Run(running) }()
 	time.Sleep(time.Second)
 	_, err := r.measured(ctx, r.n, func() error {
-		err := tick(ctx, &tenants{o: o}, fairPerSecond, &mu, times)
+		err := tick(ctx, &tenants{o: o}, pace{fairPerSecond, 1}, times)
 		if err == nil {
 			left.Wait()
 		}

@@ -50,7 +50,7 @@ func parkedFlows(n int) []scenario {
 // wokenFlows wakes flows by signals or, if they sleep, begins some that sleep shortly.
 func wokenFlows(open opener, others int, sleep bool) measurement {
 	return func(ctx context.Context, r *run) error {
-		m := pickupFrom(openParked(open, others, sleep), nil, wokenPerSec, func(r *run, times []moments) error {
+		m := pickupFrom(openParked(open, others, sleep), nil, pace{wokenPerSec, 1}, func(r *run, times []moments) error {
 			if sleep {
 				for i := range times {
 					times[i].started = times[i].started.Add(-nap)

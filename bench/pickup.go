@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/bravellian/pawl/bench/internal/peers"
@@ -39,26 +38,25 @@ func pickups(n int) []scenario {
 // moments are one message's times.
 type moments struct{ called, returned, started time.Time }
 
+// pace is how often messages are enqueued at random moments, and how many in one call.
+type pace struct{ perSecond, together int }
+
 // pickup measures with the producer in the worker's own process and handle.
-func pickup(open queueOpener) measurement { return pickupFrom(open, nil, perSecond, ofAll) }
+func pickup(open queueOpener) measurement { return pickupFrom(open, nil, pace{perSecond, 1}, ofAll) }
 
 // pickupApart gives the producer a handle of its own, so that wake-ups have to go
 // through the database.
-func pickupApart(open queueOpener) measurement { return pickupFrom(open, open, perSecond, ofAll) }
+func pickupApart(open queueOpener) measurement {
+	return pickupFrom(open, open, pace{perSecond, 1}, ofAll)
+}
 
 // ofAll are the figures of all messages.
 func ofAll(r *run, times []moments) error { return r.latencies(times, colCommit, colP50) }
 
-func pickupFrom(open, producer queueOpener, rate int, report func(*run, []moments) error) measurement {
+func pickupFrom(open, producer queueOpener, at pace, report func(*run, []moments) error) measurement {
 	return func(ctx context.Context, r *run) error {
-		var mu sync.Mutex
 		times := make([]moments, r.n)
-		t, err := newTrial(ctx, r, open, r.n, func(id int64) {
-			now := time.Now()
-			mu.Lock()
-			defer mu.Unlock()
-			times[id-1].started = now
-		})
+		t, err := newTrial(ctx, r, open, r.n, func(id int64) { times[id-1].started = time.Now() })
 		if err != nil {
 			return err
 		}
@@ -74,7 +72,7 @@ func pickupFrom(open, producer queueOpener, rate int, report func(*run, []moment
 		stop := t.start(ctx)
 		defer stop()
 		time.Sleep(time.Second) // until it listens and sleeps
-		if _, err := r.measured(ctx, r.n, func() error { return tick(ctx, from, rate, &mu, times) }); err != nil {
+		if _, err := r.measured(ctx, r.n, func() error { return tick(ctx, from, at, times) }); err != nil {
 			return err
 		}
 		if err := errors.Join(t.await(ctx, r.n), stop(), t.audit(r, r.n)); err != nil {
@@ -85,20 +83,26 @@ func pickupFrom(open, producer queueOpener, rate int, report func(*run, []moment
 }
 
 // tick enqueues at random moments: a Poisson process.
-func tick(ctx context.Context, q peers.Queue, rate int, mu *sync.Mutex, times []moments) error {
+func tick(ctx context.Context, q peers.Queue, at pace, times []moments) error {
+	var s ids
 	next := time.Now()
-	for i := range times {
-		next = next.Add(time.Duration(rand.ExpFloat64() / float64(rate) * float64(time.Second)))
+	for calls := range slices.Chunk(times, at.together) {
+		next = next.Add(untilNext(float64(at.perSecond) / float64(at.together)))
 		time.Sleep(time.Until(next))
 		called := time.Now()
-		if err := q.Enqueue(ctx, []int64{int64(i + 1)}); err != nil {
+		if err := q.Enqueue(ctx, s.take(len(calls))); err != nil {
 			return err
 		}
-		mu.Lock()
-		times[i].called, times[i].returned = called, time.Now()
-		mu.Unlock()
+		for i := range calls {
+			calls[i].called, calls[i].returned = called, time.Now()
+		}
 	}
 	return nil
+}
+
+// untilNext is how long it is to the next of so many random moments a second.
+func untilNext(rate float64) time.Duration {
+	return time.Duration(rand.ExpFloat64() / rate * float64(time.Second))
 }
 
 // latencies records how long the call took and how long after it the handler

@@ -38,10 +38,21 @@ const (
 	colWAL      = "WAL B/msg"
 	colAllocs   = "allocs/msg"
 	colDead     = "dead/msg"
+	colCommits  = "commits/msg"
+	colVacuum   = "vacuum µs/msg"
 	colSize     = "size MB"
 	colDoubled  = "doubled"
 	colUsed     = "limit used %"
 	colOthers   = "other load"
+
+	// Of overload.
+	colOfPeak   = "of peak %"
+	colBacklog  = "backlog"
+	colRecovery = "recovery s"
+
+	// Of what goes on beside a queue.
+	colQueries = "queries/s"
+	colQuery99 = "query p99 ms"
 
 	// Of flows that wait.
 	colParked     = "parked/s"
@@ -77,6 +88,7 @@ type run struct {
 	profile   string  // where a CPU profile goes, or ""
 	figures   figures
 	processes bool         // it has worker processes
+	from, to  time.Time    // of what was measured
 	written   int          // messages since the reset, warm-up included
 	stop      func() error // ends what a phase began; nil if there is nothing
 }
@@ -112,11 +124,12 @@ func (r *run) measured(ctx context.Context, n int, work func() error) (time.Dura
 	if err != nil {
 		return 0, err
 	}
-	start := time.Now()
+	r.from = time.Now()
 	if err := work(); err != nil {
 		return 0, err
 	}
-	took := time.Since(start)
+	r.to = time.Now()
+	took := r.to.Sub(r.from)
 	after, err := r.spent(ctx)
 	if err != nil {
 		return 0, err
@@ -169,19 +182,25 @@ func (r *run) rate(column string, n int, took time.Duration) {
 }
 
 // left records what remains in the database: its size, and on PostgreSQL what vacuum
-// will have to clean up. The numbers count from the reset on, so the warm-up is part of
-// them.
+// will have to clean up, how long it works at that, and how many transactions there were. The
+// numbers count from the reset on, so the warm-up is part of them.
 func (r *run) left(ctx context.Context) error {
 	if r.written == 0 {
 		return nil
 	}
-	size, dead := folderSize(r.dir), int64(0)
+	size, per := folderSize(r.dir), 1/float64(r.written)
 	if r.server != nil {
+		var dead, commits int64
 		var err error
-		if dead, size, err = r.server.left(ctx); err != nil {
+		if dead, size, commits, err = r.server.left(ctx); err != nil {
 			return err
 		}
-		r.figures[colDead] = float64(dead) / float64(r.written)
+		r.figures[colDead], r.figures[colCommits] = float64(dead)*per, float64(commits)*per
+		if vacuum, err := r.server.vacuum(ctx); err != nil {
+			return err
+		} else if r.server.pid != 0 {
+			r.figures[colVacuum] = float64(vacuum) / microsecond * per
+		}
 	}
 	r.figures[colSize] = float64(size) / 1e6
 	return nil

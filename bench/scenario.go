@@ -38,7 +38,7 @@ type measurement = func(ctx context.Context, r *run) error
 // scenarios lists everything; n is the size of the batch scenarios.
 func scenarios(n int) []scenario {
 	var all []scenario
-	for _, build := range []func(int) []scenario{cycles, steadies, singles, standalones, heldSnapshots, calms, pickups, fanIns, manyProcesses, oneByOnes, latenesses, backlogs, fanOuts, onces, typeds, larges, histories, flows, stepFlows, parkedFlows, fairs, uniques, utilizations, manyKeys, idleFleets, workedFleets, busyFleets, coldFleets, sickFleets, watchedCycles} {
+	for _, build := range []func(int) []scenario{cycles, steadies, singles, standalones, heldSnapshots, calms, pickups, fanIns, manyProcesses, oneByOnes, latenesses, backlogs, fanOuts, onces, typeds, larges, histories, loads, delays, overloads, bystandings, flows, stepFlows, parkedFlows, fairs, uniques, utilizations, manyKeys, idleFleets, workedFleets, busyFleets, coldFleets, sickFleets, watchedCycles} {
 		all = append(all, build(n)...)
 	}
 	return all

@@ -27,6 +27,8 @@ type server struct {
 	version    string
 	durability string // its settings, as readers need them
 	pid        int    // of the postmaster, 0 if it is not on this machine
+	backend    int    // the process of admin
+	committed  int64  // transactions until the last reset
 	many       *ensemble
 }
 
@@ -39,13 +41,12 @@ func connect(ctx context.Context, url string) (*server, error) {
 		return nil, err
 	}
 	s := &server{url: url, admin: admin}
-	var backend int
 	const query = `SELECT current_setting('server_version'), 'fsync ' || current_setting('fsync') || ', synchronous_commit ' || current_setting('synchronous_commit'), pg_backend_pid()`
-	if err := admin.QueryRow(ctx, query).Scan(&s.version, &s.durability, &backend); err != nil {
+	if err := admin.QueryRow(ctx, query).Scan(&s.version, &s.durability, &s.backend); err != nil {
 		return nil, err
 	}
 	s.version, _, _ = strings.Cut(s.version, " ")
-	s.pid = postmaster(backend)
+	s.pid = postmaster(s.backend)
 	return s, nil
 }
 
@@ -69,8 +70,11 @@ func (s *server) reset(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return s.admin.QueryRow(ctx, commits).Scan(&s.committed)
 }
+
+// commits are the transactions of sessions that have ended, and of others until a second ago.
+const commits = `SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()`
 
 // pool connects with up to so many connections; 0 means pgx's default.
 func (s *server) pool(ctx context.Context, connections int) (*pgxpool.Pool, error) {
@@ -110,21 +114,38 @@ func (s *server) usage(ctx context.Context) (u usage, err error) {
 }
 
 // left counts row versions that were deleted or updated away, once all our connections
-// have ended and thereby reported, and the bytes of our tables and indexes.
-func (s *server) left(ctx context.Context) (dead, size int64, err error) {
+// have ended and thereby reported, the bytes of our tables and indexes, and transactions.
+func (s *server) left(ctx context.Context) (dead, size, transactions int64, err error) {
 	for range 200 {
 		var open int
-		if err := s.admin.QueryRow(ctx, `SELECT count(*) FROM pg_stat_activity WHERE application_name = $1`, application).Scan(&open); err != nil {
-			return 0, 0, err
+		if err := s.admin.QueryRow(ctx, connectionsOfOurs, application).Scan(&open); err != nil {
+			return 0, 0, 0, err
 		}
 		if open == 0 {
 			break
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	err = s.admin.QueryRow(ctx, `SELECT coalesce(sum(n_tup_upd + n_tup_del), 0)::bigint, coalesce(sum(pg_total_relation_size(relid)), 0)::bigint
- FROM pg_stat_user_tables WHERE schemaname = $1`, schema).Scan(&dead, &size)
-	return dead, size, err
+	err = s.admin.QueryRow(ctx, `SELECT coalesce(sum(n_tup_upd + n_tup_del), 0)::bigint, coalesce(sum(pg_total_relation_size(relid)), 0)::bigint, (`+commits+`) - $2
+ FROM pg_stat_user_tables WHERE schemaname = $1`, schema, s.committed).Scan(&dead, &size, &transactions)
+	return dead, size, transactions, err
+}
+
+const connectionsOfOurs = `SELECT count(*) FROM pg_stat_activity WHERE application_name = $1`
+
+// vacuum does what autovacuum would do with our tables, and returns its processor time.
+func (s *server) vacuum(ctx context.Context) (time.Duration, error) {
+	rows, err := s.admin.Query(ctx, `SELECT quote_ident(schemaname) || '.' || quote_ident(relname) FROM pg_stat_user_tables WHERE schemaname = $1`, schema)
+	if err != nil {
+		return 0, err
+	}
+	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil || len(tables) == 0 {
+		return 0, err
+	}
+	before := cpu(stat(s.backend), 2)
+	_, err = s.admin.Exec(ctx, "VACUUM (PARALLEL 0) "+strings.Join(tables, ", "))
+	return cpu(stat(s.backend), 2) - before, err
 }
 
 // clockTick is the unit of /proc/*/stat on Linux.

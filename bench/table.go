@@ -79,7 +79,7 @@ func (s *scenario) times(reps, pawl []figures) string {
 
 // columns are those that any system has.
 func (s *scenario) columns(results map[string][]figures) []string {
-	all := []string{colEnqueue, colDrain, colDue, colRate, colLast, colCommit, colP50, colClaim, colAck, colFollowUp, colLate, colWoken, colP90, colP99, colP999, colLast50, colLast99, colMax, colAfter, colClient, colServer, colWAL, colAllocs, colDead, colSize, colDoubled, colUsed,
+	all := []string{colEnqueue, colDrain, colDue, colQueries, colQuery99, colRate, colOfPeak, colBacklog, colRecovery, colLast, colCommit, colP50, colClaim, colAck, colFollowUp, colLate, colWoken, colPlainP50, colP90, colP99, colP999, colLast50, colLast99, colMax, colAfter, colClient, colServer, colWAL, colAllocs, colDead, colCommits, colVacuum, colSize, colDoubled, colUsed,
 		colParked, colParkedSize, colParkedWAL, colClientShare, colServerShare, colIdleWAL, colConnections, colMostConnections, colTransactions, colFiles, colHeap, colGoroutines, colMemory,
 		colBusyHeap, colBusyGoroutines, colBusyConnections, colAgainHeap, colAgainGoroutines, colOthers}
 	for _, kind := range kinds() {
@@ -130,11 +130,11 @@ func cell(column string, reps []figures) string {
 	}
 	v := median(values)
 	switch {
-	case strings.HasSuffix(column, "ms"), column == colDead, strings.HasSuffix(column, "%"):
+	case strings.HasSuffix(column, "ms"), column == colDead, column == colCommits, strings.HasSuffix(column, "%"):
 		return fmt.Sprintf("%.2f", v)
 	case column == colOthers:
 		return otherLoad(values)
-	case strings.Contains(column, "µs"), column == colSize, column == colAllocs, strings.HasPrefix(column, "busy:"), strings.HasPrefix(column, "idle again:"), column == colGoroutines, column == colHeap:
+	case strings.Contains(column, "µs"), column == colSize, column == colRecovery, column == colAllocs, strings.HasPrefix(column, "busy:"), strings.HasPrefix(column, "idle again:"), column == colGoroutines, column == colHeap:
 		return fmt.Sprintf("%.1f", v)
 	}
 	return thousands(int(v + 0.5))

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+)
+
+// Scenario overload: more messages come than can be handled, and then half as many. What is handled meanwhile, how long it
+// takes until nothing waits, and whether all is as before then.
+
+const (
+	// overSeconds is how long too many come, with -n 60000.
+	overSeconds = 10
+	overShare   = 1.5 // of the peak, which is of a bounded backlog
+	underShare  = 0.5
+	// underSeconds is how long the waits before and after are measured.
+	underSeconds = 5
+	// overProducers enqueue at once, so that waiting for commits does not keep messages from coming.
+	overProducers = 8
+	// patience is how many times as long as the overload recovery may take.
+	patience = 4
+)
+
+func overloads(n int) []scenario {
+	const title = "150 % of the peak (B) comes in batches of 100, then 50 % until nothing waits: from commit to the handler's start, at 50 % before and after"
+	var all []scenario
+	for _, e := range places() {
+		s := scenario{"overload", e.engine, title, nil, nil}
+		for _, q := range mainQueues(e.engine) {
+			s.systems = append(s.systems, ofPeak(q, max(n/q.divisor, batchSize)/batchSize*batchSize, steadyQueue, func(peak float64) []system {
+				return []system{{"overload", 0, overload(q.open, peak, overSeconds*float64(n)/60_000)}}
+			})...)
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// arrivals are messages that come in batches at a rate.
+type arrivals struct {
+	*trial
+	times []moments
+	come  atomic.Int64
+}
+
+func overload(open queueOpener, peak, long float64) measurement {
+	return func(ctx context.Context, r *run) error {
+		a := &arrivals{times: make([]moments, int(peak*(2*underSeconds*underShare+long*(overShare+patience*underShare))))}
+		t, err := newTrial(ctx, r, open, len(a.times), func(id int64) { a.times[id-1].started = time.Now() })
+		if err != nil {
+			return err
+		}
+		a.trial = t
+		defer t.Close()
+		stop := t.start(ctx)
+		defer stop()
+		if err := a.at(ctx, underShare*peak, underSeconds, nil); err != nil {
+			return err
+		}
+		if err := t.await(ctx, int(a.come.Load())); err != nil {
+			return err
+		}
+		before := a.times[a.come.Load()/warmShare : a.come.Load()]
+		if err := a.tooMany(ctx, r, peak, long); err != nil {
+			return err
+		}
+		from := a.come.Load()
+		if err := errors.Join(a.at(ctx, underShare*peak, underSeconds, nil), t.await(ctx, int(a.come.Load()))); err != nil {
+			return err
+		}
+		r.fromCommit(a.times[from:a.come.Load()])
+		r.figures[colLast50], r.figures[colLast99] = r.figures[colPlainP50], r.figures[colP99]
+		r.fromCommit(before)
+		r.written = int(a.come.Load())
+		return errors.Join(stop(), t.audit(r, r.written))
+	}
+}
+
+// tooMany measures the overload and what comes until it is over.
+func (a *arrivals) tooMany(ctx context.Context, r *run, peak, long float64) error {
+	n := int(overShare * peak * long)
+	began, handled := a.come.Load(), a.handled.Load()
+	took, err := r.measured(ctx, n, func() error { return a.at(ctx, overShare*peak, long, nil) })
+	if err != nil {
+		return err
+	}
+	r.rate(colRate, int(a.handled.Load()-handled), took)
+	r.rate(colEnqueue, int(a.come.Load()-began), took)
+	r.figures[colOfPeak] = 100 * r.figures[colRate] / peak
+	r.figures[colBacklog] = float64(a.come.Load() - a.handled.Load())
+	start := time.Now()
+	over := func() bool { return a.come.Load()-a.handled.Load() < int64(peak/10) }
+	if err := a.at(ctx, underShare*peak, patience*long, over); err != nil {
+		return err
+	}
+	r.figures[colRecovery] = time.Since(start).Seconds()
+	if !over() {
+		return errors.New("the backlog did not go away")
+	}
+	return nil
+}
+
+// at enqueues so many messages a second for so long, or until enough says so.
+func (a *arrivals) at(ctx context.Context, rate, seconds float64, enough func() bool) error {
+	calls := int(rate * seconds / batchSize)
+	start, every := time.Now(), time.Duration(batchSize/rate*float64(time.Second))
+	var nr atomic.Int64
+	return parallel(overProducers, calls, func(int) error {
+		if enough != nil && enough() {
+			return nil
+		}
+		due := start.Add(time.Duration(nr.Add(1)) * every)
+		time.Sleep(time.Until(due))
+		list := a.numbers.take(batchSize)
+		err := a.Enqueue(ctx, list)
+		now := time.Now()
+		for _, id := range list {
+			a.times[id-1].called, a.times[id-1].returned = due, now
+		}
+		a.come.Add(batchSize)
+		return err
+	})
+}
