@@ -26,6 +26,7 @@ func flows(n int) []scenario {
 			{plain, n, flow(e.open, nil, handle)},
 			{"batches of 100", n, flow(e.open, nil, inBatches)},
 			{"8 at once", n, flow(e.open, nil, limited)},
+			{"256 at once", n, flow(e.open, nil, handle, worker.Options{Concurrency: 256})},
 			{"one name for all topics", n, flow(e.open, nil, relay)},
 			{"10 000 ordering keys", n, flow(e.open, ordered(10_000), handle)},
 			{"100 ordering keys", n, flow(e.open, ordered(100), handle)},

@@ -148,7 +148,7 @@ type DB interface {
 type Waiter interface {
 	// Subscribe makes commits that add work from now on end the next Sleep. again is false if
 	// the waiter was subscribed already, so that the last poll is still valid. After an error
-	// only the poll interval ends a Sleep.
+	// only the poll interval ends a Sleep; after ErrUncommitted there will soon be work.
 	Subscribe(ctx context.Context) (again bool, err error)
 	// Unsubscribe ends the subscription while the worker is busy, so that producers need not
 	// notify it.

@@ -60,6 +60,8 @@ var (
 	// those that answered does, as during a failover. It is an ErrNotReady and an
 	// ErrReadOnly.
 	ErrNoPrimary error = noPrimary{}
+	// ErrUncommitted: an open transaction may have added work, and its commit wakes nobody.
+	ErrUncommitted = errors.New("a transaction that may add work is open")
 	// ErrSchemaMissing: pawl's tables are not there; run Migrate.
 	ErrSchemaMissing = errors.New("schema missing")
 	// ErrSchemaOld: the schema is older than this build; run Migrate.

@@ -194,6 +194,7 @@ type link struct {
 	// fail one that did.
 	before, after func(context.Context, *call) error
 	subscribed    func()        // at the start of every Subscribe
+	refused       error         // what Subscribe returns, if not nil
 	late          time.Duration // how much longer it sleeps than it is to
 
 	mu     sync.Mutex
@@ -531,6 +532,9 @@ type waiter struct {
 func (sl *waiter) Subscribe(context.Context) (again bool, err error) {
 	if sl.l.subscribed != nil {
 		sl.l.subscribed()
+	}
+	if sl.l.refused != nil {
+		return false, sl.l.refused
 	}
 	sl.l.s.mu.Lock()
 	defer sl.l.s.mu.Unlock()

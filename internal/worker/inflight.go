@@ -337,11 +337,19 @@ func (l *inflight[M]) room(anyway bool) int {
 // Below, waiting costs more than it saves.
 const highRate = 1000
 
-// busy reports whether items finish at a high rate.
-func (l *inflight[M]) busy() bool {
+// gathering returns how long to wait before the next exchange, as the last one took so long: at a high rate a
+// flush delay; where an item finishes during an exchange as long again, at most that. So a database that is slow,
+// or busy for others, is asked less often, whatever the rate.
+func (l *inflight[M]) gathering(took time.Duration) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.rate.perSecond >= highRate
+	switch {
+	case l.rate.perSecond >= highRate:
+		return l.flushDelay
+	case l.rate.within(took) >= 2:
+		return min(took, l.flushDelay)
+	}
+	return 0
 }
 
 // slow reports whether most handlers run, and items finish at a low rate.

@@ -3,9 +3,11 @@ package worker_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/google/uuid"
 )
@@ -225,6 +227,64 @@ func TestFinishedItemWaitsOnlyALittleForOthers(t *testing.T) {
 		wantPlace(t, s, ids[1], leased, 0)
 		advance(10 * time.Second)
 		wantPlace(t, s, ids[1], acked, 0)
+	})
+}
+
+// D-855: a database that is slow is asked once for the items of two exchanges, at a rate at which one that is quick
+// is asked for each at once.
+func TestSlowDatabaseIsAskedLess(t *testing.T) {
+	const items, every = 1000, 2 * time.Millisecond // 500 a second
+	for _, tt := range []struct {
+		exchange    time.Duration
+		most, least int
+	}{{4 * time.Millisecond, items / 3, 1}, {100 * time.Microsecond, 4 * items, items}} {
+		t.Run(tt.exchange.String(), func(t *testing.T) {
+			bubble(t, func(t *testing.T, s *store) {
+				r := newRig(s, worker.Config[payload]{}, quickly)
+				r.link.before = func(ctx context.Context, c *call) error {
+					if c.op == "exchange" {
+						return engine.Sleep(ctx, tt.exchange)
+					}
+					return nil
+				}
+				r.start()
+				defer r.end()
+				for range items {
+					s.add(1, "t", 0)
+					s.notify()
+					advance(every)
+				}
+				advance(time.Second)
+				if n := len(r.link.calls("exchange")); n > tt.most || n < tt.least {
+					t.Errorf("%d exchanges for %d items", n, items)
+				}
+				if n := s.count(acked); n != items {
+					t.Errorf("%d acked", n)
+				}
+			})
+		})
+	}
+}
+
+// D-856: a loop that cannot subscribe, as a producer's transaction is open, soon looks for what that commits, and what
+// others do, which notifies nobody; while nothing comes it looks less and less often.
+func TestOpenTransactionHidesNothing(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		r := newRig(s, worker.Config[payload]{}, quickly)
+		r.link.refused = fmt.Errorf("refused: %w", engine.ErrUncommitted)
+		r.start()
+		defer r.end()
+		for range 10 {
+			advance(time.Millisecond)
+			id := s.add(1, "t", 0)[0]
+			advance(10 * time.Millisecond)
+			wantPlace(t, s, id, acked, 0)
+		}
+		before := len(r.link.calls("exchange"))
+		advance(time.Minute)
+		if n := len(r.link.calls("exchange")) - before; n > 80 {
+			t.Errorf("%d exchanges in a minute in which nothing came", n)
+		}
 	})
 }
 

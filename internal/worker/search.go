@@ -2,7 +2,10 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"time"
+
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 // phase is what a loop knows of work that it could claim. docs/architecture.md has a picture.
@@ -24,6 +27,7 @@ type search struct {
 	emptyClaim   bool      // the last claim found nothing while nothing was held
 	claimedAny   bool      // a claim brought something
 	lastActivity time.Time // when something last came or was settled
+	uncommitted  bool      // the waiter could not subscribe: work that nobody tells of may be about to come
 }
 
 // claims reports whether the loop claims once there is room.
@@ -81,7 +85,8 @@ func (l *Loop[M]) wait(ctx context.Context) {
 		return
 	case quiet:
 		l.search.phase = listening
-		if again, err := l.waiter.Subscribe(ctx); err == nil && again {
+		again, err := l.waiter.Subscribe(ctx)
+		if l.search.uncommitted = errors.Is(err, engine.ErrUncommitted); err == nil && again {
 			l.search.phase = checking
 			return
 		}
@@ -120,7 +125,8 @@ func (l *Loop[M]) sleepUntil(ctx context.Context, until time.Time) (notified boo
 }
 
 // maxDuePolls bounds the poll interval, to 1 ms << 10, while something is due that could not be
-// claimed: it may wait for a place under a limit, which the database keeps for who polls.
+// claimed: it may wait for a place under a limit, which the database keeps for who polls. Or a
+// producer's transaction is open.
 const maxDuePolls = 10
 
 // pollAfter returns how long to sleep without a notification: the poll interval grows while
@@ -128,6 +134,10 @@ const maxDuePolls = 10
 func (l *Loop[M]) pollAfter(ctx context.Context) time.Duration {
 	d := min(l.cfg.PollMin<<min(l.search.idlePolls, 6), l.cfg.PollMax)
 	d = max(l.cfg.Jitter(d, 0.1), time.Millisecond)
+	soon := min(d, time.Millisecond<<min(l.search.idlePolls, maxDuePolls))
+	if l.search.uncommitted {
+		d = soon
+	}
 	sent := time.Now()
 	due, ok, err := l.cfg.Queue.NextDue(ctx)
 	due = remaining(sent, due)
@@ -135,7 +145,7 @@ func (l *Loop[M]) pollAfter(ctx context.Context) time.Duration {
 	case err != nil || !ok:
 		return d
 	case due <= 0: // but it was not claimed: it became due just now, or another transaction has it locked
-		return min(d, time.Millisecond<<min(l.search.idlePolls, maxDuePolls))
+		return soon
 	}
 	return min(d, due+time.Millisecond)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/test/enginetest"
 	"github.com/bravellian/pawl/internal/test/proxytest"
@@ -92,8 +93,14 @@ func TestOnlySleepersAreNotified(t *testing.T) {
 // wakeLocks is how many session locks this place's listeners hold.
 func wakeLocks(t testing.TB, p *enginetest.Place) int64 {
 	t.Helper()
-	return enginetest.Number(t, p, `SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ExclusiveLock' AND granted
-		AND classid::bigint << 32 | objid::bigint = hashtextextended($1, 0)`, p.Names.Quote("outbox_wake")+"/"+enginetest.Queue)
+	return locksOf(t, p, "ExclusiveLock")
+}
+
+// locksOf counts the locks of a mode, the producers' among them, on what a sleeping worker locks.
+func locksOf(t testing.TB, p *enginetest.Place, mode string) int64 {
+	t.Helper()
+	return enginetest.Number(t, p, `SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND mode = $2 AND granted
+		AND classid::bigint << 32 | objid::bigint = hashtextextended($1, 0)`, p.Names.Quote("outbox_wake")+"/"+enginetest.Queue, mode)
 }
 
 // OBX-100: every way to make messages due notifies the waiters: the routine for other
@@ -124,8 +131,8 @@ func TestEveryWayToEnqueueWakesSleepers(t *testing.T) {
 	}
 }
 
-// OBX-100: an enqueue that is not committed when a worker goes to sleep is not missed: the
-// worker cannot subscribe before it ends.
+// OBX-100, D-856: an enqueue that is not committed when a worker goes to sleep is not missed: the
+// worker cannot subscribe before it ends, and is told why.
 func TestUncommittedEnqueueIsNotMissed(t *testing.T) {
 	p := place()(t)
 	db := enginetest.Migrated(t, p)
@@ -141,9 +148,12 @@ func TestUncommittedEnqueueIsNotMissed(t *testing.T) {
 	enginetest.Must(t, err)
 	enginetest.Must(t, db.DoTx(t.Context(), tx, enginetest.Enqueue([]int64{lo}, nil)))
 	for range 3 {
-		if again, err := s.Subscribe(t.Context()); err == nil {
-			t.Fatalf("armed (look again: %v) although an enqueue is under way that sent no notification", again)
+		if again, err := s.Subscribe(t.Context()); !errors.Is(err, engine.ErrUncommitted) {
+			t.Fatalf("look again: %v, error %v, although an enqueue is under way that sent no notification", again, err)
 		}
+	}
+	if n := locksOf(t, p, "ShareLock"); n != 1 {
+		t.Errorf("%d locks: the producer's is the only one", n)
 	}
 	enginetest.Must(t, tx.Commit())
 	var again bool
@@ -167,6 +177,15 @@ func TestTwoSleepersOfOneQueue(t *testing.T) {
 	a, b := db.Waiter(enginetest.Queue), db.Waiter(enginetest.Queue)
 	defer b.Close()
 	enginetest.Until(t, "a can be armed", func() bool { _, err := a.Subscribe(t.Context()); return err == nil })
+	beside := other.Waiter(enginetest.Queue)
+	enginetest.Until(t, "another process listens, but has no lock", func() bool {
+		_, err := beside.Subscribe(t.Context())
+		if err == nil || errors.Is(err, engine.ErrUncommitted) {
+			t.Fatalf("beside a waiter: %v", err)
+		}
+		return strings.Contains(err.Error(), "lock taken")
+	})
+	beside.Close()
 	woken := enginetest.Asleep(t, b)
 	a.Unsubscribe()
 	a.Close()

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -28,16 +29,21 @@ const (
 const testMark = "\x01"
 
 const (
-	notifySelf  = `SELECT pg_catalog.pg_notify($1, $2)`
-	lockQueue   = `SELECT pg_catalog.pg_try_advisory_lock(pg_catalog.hashtextextended('pawl.outbox_wake/' || $1, 0))`
+	notifySelf = `SELECT pg_catalog.pg_notify($1, $2)`
+	// lockQueue returns 1, 2 if producers' open transactions hold the lock, which is shared, and 0 if a waiter does.
+	lockQueue = `SELECT CASE WHEN pg_catalog.pg_try_advisory_lock(k.key) THEN 1 WHEN NOT pg_catalog.pg_try_advisory_lock_shared(k.key) THEN 0 WHEN pg_catalog.pg_advisory_unlock_shared(k.key) THEN 2 END
+ FROM (SELECT pg_catalog.hashtextextended('pawl.outbox_wake/' || $1, 0) AS key) k`
 	unlockQueue = `SELECT pg_catalog.pg_advisory_unlock(pg_catalog.hashtextextended('pawl.outbox_wake/' || $1, 0))`
 )
 
 var errNotListening = errors.New("not listening")
 
-// errRefused: another waiter has the queue's lock, or a producer's transaction is open. Notifications still
-// arrive, but not from that transaction. Or the server took no notification.
+// errRefused: another waiter has the queue's lock, so that producers notify all. Or the server took no notification.
 var errRefused = errors.New("queue's lock taken, or notification refused")
+
+// uncommitted is the answer to a request for a lock that producers hold. Notifications still arrive, but not of what
+// they add, nor of what others add until one waiter has the lock.
+const uncommitted = math.MaxUint64
 
 // listener owns the connection on which this process is notified, and the advisory locks that
 // show producers that a queue's worker sleeps. It runs while there are waiters.
@@ -314,15 +320,19 @@ func (l *listener) handle(ctx context.Context, conn *pgx.Conn, a request) error 
 
 // lock takes or releases a queue's lock.
 func (l *listener) lock(ctx context.Context, conn *pgx.Conn, a request) (by uint64, err error) {
-	query := lockQueue
 	if a.unlock {
-		query = unlockQueue
-	}
-	var ok bool
-	if err := conn.QueryRow(ctx, l.db.folder.Names.Render(query), a.queue).Scan(&ok); err != nil || !ok {
+		_, err = conn.Exec(ctx, l.db.folder.Names.Render(unlockQueue), a.queue)
 		return 0, err
 	}
-	return l.connected(), nil
+	var got int
+	err = conn.QueryRow(ctx, l.db.folder.Names.Render(lockQueue), a.queue).Scan(&got)
+	switch {
+	case err == nil && got == 1:
+		return l.connected(), nil
+	case err == nil && got == 2:
+		return uncommitted, nil
+	}
+	return 0, err
 }
 
 func (l *listener) setLive(live bool) {
@@ -370,8 +380,11 @@ func (l *listener) ask(ctx context.Context, a request) (by uint64, err error) {
 	defer t.Stop()
 	select {
 	case by = <-a.answer:
-		if by == 0 {
+		switch by {
+		case 0:
 			return 0, errRefused
+		case uncommitted:
+			return 0, engine.ErrUncommitted
 		}
 		return by, nil
 	case <-ctx.Done():
@@ -410,7 +423,7 @@ func (s *waiter) Subscribe(ctx context.Context) (again bool, err error) {
 	}
 	s.lockedBy, err = s.db.listen.ask(ctx, request{queue: s.queue})
 	switch {
-	case errors.Is(err, errRefused):
+	case errors.Is(err, errRefused), errors.Is(err, engine.ErrUncommitted):
 		return false, err
 	case err != nil:
 		s.unlock(now) // it may be taken later
