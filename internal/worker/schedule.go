@@ -93,16 +93,24 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	waiter := s.cfg.DB.Waiter(ScheduleQueue)
 	defer waiter.Close()
 	defer s.cfg.Tracker.begin()()
-	for ctx.Err() == nil {
+	for refused := 1; ctx.Err() == nil; refused++ {
 		s.cfg.Tracker.iterate(0)
 		s.Dispatch(ctx)
-		pollOnly := false
-		if again, err := waiter.Subscribe(ctx); err != nil {
-			pollOnly = true
-		} else if again {
+		most := s.cfg.MaxPollingInterval
+		again, err := waiter.Subscribe(ctx)
+		if !errors.Is(err, engine.ErrUncommitted) {
+			refused = 0
+		}
+		switch {
+		case err != nil:
+			most = min(most, pollOnlyInterval)
+		case again:
 			s.Dispatch(ctx) // one poll between subscribing and sleeping
 		}
-		delay := s.delay(ctx, pollOnly)
+		if refused > 0 { // what is committed now notifies nobody
+			most = min(most, time.Millisecond<<min(refused, maxDuePolls))
+		}
+		delay := s.delay(ctx, most)
 		s.cfg.Tracker.iterate(delay)
 		if waiter.Sleep(ctx, delay) {
 			_ = engine.Sleep(ctx, scheduleDelay)
@@ -176,11 +184,7 @@ func (s *Scheduler) failed(ctx context.Context, a *dueSource, err error) {
 }
 
 // delay returns how long to sleep without a notification: until the next of all sources is due.
-func (s *Scheduler) delay(ctx context.Context, pollOnly bool) time.Duration {
-	most := s.cfg.MaxPollingInterval
-	if pollOnly {
-		most = min(most, pollOnlyInterval)
-	}
+func (s *Scheduler) delay(ctx context.Context, most time.Duration) time.Duration {
 	for _, a := range s.sources {
 		most = min(most, s.until(ctx, a, most))
 	}

@@ -26,7 +26,7 @@ type clockwork struct {
 
 	mu          sync.Mutex
 	calls       []string         // its calls, in order
-	pollOnly    bool             // subscribing fails
+	refused     error            // what subscribing fails with
 	subscribing func(c *planner) // called while it subscribes
 	plans       []*planner
 	closed      bool
@@ -119,8 +119,8 @@ func (b *bed) Subscribe(context.Context) (again bool, err error) {
 	if b.c.subscribing != nil {
 		b.c.subscribing(b.c.plans[0])
 	}
-	if b.c.pollOnly {
-		return false, errAway
+	if b.c.refused != nil {
+		return false, b.c.refused
 	}
 	again, b.subscribed = !b.subscribed, true
 	return again, nil
@@ -469,7 +469,7 @@ func TestSchedulerLooksInVain(t *testing.T) {
 // D-72: without notifications it polls every second.
 func TestSchedulerDeaf(t *testing.T) {
 	clock(t, day, one(), func(c *clockwork) {
-		c.locked(func() { c.pollOnly = true })
+		c.locked(func() { c.refused = errAway })
 		a := c.plans[0]
 		c.start()
 		advance(time.Second)
@@ -480,12 +480,31 @@ func TestSchedulerDeaf(t *testing.T) {
 		if gaps := a.gaps(from); slices.Max(gaps) != time.Second || len(gaps) > 65 {
 			t.Errorf("polls %v apart", gaps)
 		}
-		c.locked(func() { c.pollOnly = false })
+		c.locked(func() { c.refused = nil })
 		advance(2 * time.Second)
 		from = a.count()
 		advance(time.Hour)
 		if n := a.count() - from; n != 0 {
 			t.Errorf("%d polls after notifications arrive again", n)
+		}
+	})
+}
+
+// D-856: what is scheduled while a transaction that may schedule is open is found soon, and a transaction that stays
+// open costs a poll a second.
+func TestSchedulerBesideOpenTransaction(t *testing.T) {
+	clock(t, day, one(), func(c *clockwork) {
+		c.locked(func() { c.refused = engine.ErrUncommitted })
+		a := c.plans[0]
+		c.start()
+		advance(10 * time.Millisecond)
+		a.in(0)
+		advance(time.Second)
+		a.wantFired(1, 20*time.Millisecond)
+		from := a.count()
+		advance(time.Minute)
+		if n := a.count() - from; n > 70 {
+			t.Errorf("%d polls in a minute", n)
 		}
 	})
 }
