@@ -20,7 +20,7 @@ func delays(n int) []scenario {
 				share -= share % batchSize
 			}
 			for _, d := range []time.Duration{0, time.Millisecond, 5 * time.Millisecond} {
-				s.systems = append(s.systems, system{fmt.Sprintf("%s, %v", q.name, d), share, delayed(d, measure(q.open))})
+				s.systems = append(s.systems, system{fmt.Sprintf("%s: %v", q.name, d), share, delayed(d, measure(q.open))})
 			}
 		}
 		return s

@@ -61,13 +61,13 @@ func mainQueues(engine string) []queue {
 // the names.
 func ofPeak(q queue, n int, peak func(queueOpener) measurement, parts func(peak float64) []system) []system {
 	var most float64
-	all := []system{{q.name + ", peak", n, func(ctx context.Context, r *run) error {
+	all := []system{{q.name + ": peak", n, func(ctx context.Context, r *run) error {
 		err := peak(q.open)(ctx, r)
 		most = r.figures[colRate]
 		return err
 	}}}
 	for i, part := range parts(0) {
-		all = append(all, system{q.name + ", " + part.name, 0, func(ctx context.Context, r *run) error {
+		all = append(all, system{q.name + ": " + part.name, 0, func(ctx context.Context, r *run) error {
 			if most == 0 {
 				return errors.New("its peak was not measured")
 			}
