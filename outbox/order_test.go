@@ -292,7 +292,11 @@ func testOrderPolicy(t *testing.T, e dbtest.Engine, policy outbox.OrderPolicy, w
 		if name := string(m.Payload); name != "a1" {
 			got = append(got, name)
 			if name == "a2" && policy == outbox.OrderSkip {
-				time.Sleep(20 * time.Millisecond) // the backoff is over
+				var line int // the backoff is over, and a claim has put it in line again
+				dbtest.Until(t, "all three are in line", func() bool {
+					f.db.Row(t, "SELECT count(*) FROM "+f.db.Table("outbox_order"), &line)
+					return line == 3
+				})
 			}
 			return nil
 		}
