@@ -12,23 +12,19 @@ import (
 // processor time counts as the client's.
 
 func delays(n int) []scenario {
-	build := func(title string, main []string, count int, measure func(queueOpener) measurement) scenario {
-		s := scenario{"delay", "postgres", title + ", every round trip longer", main, nil}
+	build := func(title string, count int, measure func(queueOpener) measurement) scenario {
+		s := scenario{"delay", "postgres", title + ", every round trip longer", nil, nil}
 		for _, q := range mainQueues("postgres") {
-			share := max(count/q.divisor, fewest)
-			if share > batchSize {
-				share -= share % batchSize
-			}
 			for _, d := range []time.Duration{0, time.Millisecond, 5 * time.Millisecond} {
-				s.systems = append(s.systems, system{fmt.Sprintf("%s: %v", q.name, d), share, delayed(d, measure(q.open))})
+				s.systems = append(s.systems, system{fmt.Sprintf("%s: %v", q.name, d), shareOf(count, q.divisor), delayed(d, measure(q.open))})
 			}
 		}
 		return s
 	}
 	return []scenario{
-		build("A: batches of 100, then handled", nil, n, cycleQueue),
-		build("C: one message a transaction", nil, n/8, singleQueue),
-		build("G: 40 messages a second, to an idle worker", nil, 2*perSecond*seconds, pickup),
+		build("A: batches of 100, then handled", n, cycleQueue),
+		build("C: one message a transaction", n/8, singleQueue),
+		build("G: 40 messages a second, to an idle worker", 2*perSecond*seconds, pickup),
 	}
 }
 

@@ -82,8 +82,7 @@ func ofPeak(q queue, n int, peak func(queueOpener) measurement, parts func(peak 
 // atRate measures a queue to which so many messages a second come, whether those before are through or not.
 func atRate(open queueOpener, rate float64) measurement {
 	return func(ctx context.Context, r *run) error {
-		times := make([]moments, r.n)
-		t, err := newTrial(ctx, r, open, r.n, func(id int64) { times[id-1].started = time.Now() })
+		t, times, err := newTimedTrial(ctx, r, open, r.n)
 		if err != nil {
 			return err
 		}

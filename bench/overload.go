@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Scenario overload: more messages come than can be handled, and then half as many. What is handled meanwhile, how long it
-// takes until nothing waits, and whether all is as before then.
+// Scenario overload: more messages come than can be handled, and then half of the peak. What is handled meanwhile, how long
+// it takes until nothing waits, and whether all is as before then.
 
 const (
 	// overSeconds is how long too many come, with -n 60000.
@@ -47,13 +47,12 @@ type arrivals struct {
 
 func overload(open queueOpener, peak, long float64) measurement {
 	return func(ctx context.Context, r *run) error {
-		a := &arrivals{times: make([]moments, int(peak*(2*underSeconds*underShare+long*(overShare+patience*underShare))))}
-		t, err := newTrial(ctx, r, open, len(a.times), func(id int64) { a.times[id-1].started = time.Now() })
+		t, times, err := newTimedTrial(ctx, r, open, int(peak*(2*underSeconds*underShare+long*(overShare+patience*underShare))))
 		if err != nil {
 			return err
 		}
-		a.trial = t
 		defer t.Close()
+		a := &arrivals{trial: t, times: times}
 		stop := t.start(ctx)
 		defer stop()
 		if err := a.at(ctx, underShare*peak, underSeconds, nil); err != nil {
@@ -80,23 +79,17 @@ func overload(open queueOpener, peak, long float64) measurement {
 
 // tooMany measures the overload and what comes until it is over.
 func (a *arrivals) tooMany(ctx context.Context, r *run, peak, long float64) error {
-	began, handled, end := a.come.Load(), a.handled.Load(), time.Now().Add(time.Duration(long*float64(time.Second)))
-	before, err := r.spent(ctx)
+	began, handled := a.come.Load(), a.handled.Load()
+	took, err := r.counted(ctx, func() (int, error) {
+		end := time.Now().Add(time.Duration(long * float64(time.Second)))
+		err := a.enqueue(ctx, int(overShare*peak*long/batchSize), 0, func() bool { return time.Now().After(end) })
+		return int(a.come.Load() - began), err
+	})
 	if err != nil {
 		return err
 	}
-	calls := int(overShare * peak * long / batchSize)
-	if err := a.enqueue(ctx, calls, 0, func() bool { return time.Now().After(end) }); err != nil {
-		return err
-	}
-	after, err := r.spent(ctx)
-	if err != nil {
-		return err
-	}
-	took, n := time.Since(end)+time.Duration(long*float64(time.Second)), int(a.come.Load()-began)
-	r.costs(n, took, before, after)
 	r.rate(colRate, int(a.handled.Load()-handled), took)
-	r.rate(colEnqueue, n, took)
+	r.rate(colEnqueue, int(a.come.Load()-began), took)
 	r.figures[colOfPeak] = 100 * r.figures[colRate] / peak
 	r.figures[colBacklog] = float64(a.come.Load() - a.handled.Load())
 	start := time.Now()

@@ -55,8 +55,7 @@ func ofAll(r *run, times []moments) error { return r.latencies(times, colCommit,
 
 func pickupFrom(open, producer queueOpener, at pace, report func(*run, []moments) error) measurement {
 	return func(ctx context.Context, r *run) error {
-		times := make([]moments, r.n)
-		t, err := newTrial(ctx, r, open, r.n, func(id int64) { times[id-1].started = time.Now() })
+		t, times, err := newTimedTrial(ctx, r, open, r.n)
 		if err != nil {
 			return err
 		}

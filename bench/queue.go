@@ -38,13 +38,18 @@ func versus(engine string, n int, measure func(queueOpener) measurement, others 
 	}
 	all := append([]system{{"pawl", n, measure(pawl)}}, others...)
 	for _, p := range peersOn(engine) {
-		share := max(n/p.Divisor, fewest)
-		if share > batchSize {
-			share -= share % batchSize
-		}
-		all = append(all, system{p.Name, share, measure(openPeer(p))})
+		all = append(all, system{p.Name, shareOf(n, p.Divisor), measure(openPeer(p))})
 	}
 	return all
+}
+
+// shareOf is how many of n messages a peer gets: some, and whole batches if there is one.
+func shareOf(n, divisor int) int {
+	share := max(n/divisor, fewest)
+	if share > batchSize {
+		share -= share % batchSize
+	}
+	return share
 }
 
 func peersOn(engine string) []peers.Peer {
@@ -207,6 +212,13 @@ func newTrial(ctx context.Context, r *run, open queueOpener, total int, note fun
 		return nil, err
 	}
 	return &trial{Queue: q, seen: make([]atomic.Uint32, total+1), note: note}, nil
+}
+
+// newTimedTrial is newTrial that notes when each message's handler began.
+func newTimedTrial(ctx context.Context, r *run, open queueOpener, total int) (*trial, []moments, error) {
+	times := make([]moments, total)
+	t, err := newTrial(ctx, r, open, total, func(id int64) { times[id-1].started = time.Now() })
+	return t, times, err
 }
 
 // handle is the handler of every system.

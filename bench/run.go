@@ -115,6 +115,11 @@ func (r *run) warm() int {
 // measured runs work, which handles n messages, and records its costs. It
 // returns how long it took.
 func (r *run) measured(ctx context.Context, n int, work func() error) (time.Duration, error) {
+	return r.counted(ctx, func() (int, error) { return n, work() })
+}
+
+// counted is measured for work that returns how many messages it handled.
+func (r *run) counted(ctx context.Context, work func() (n int, err error)) (time.Duration, error) {
 	stop, err := r.startProfile()
 	if err != nil {
 		return 0, err
@@ -125,7 +130,8 @@ func (r *run) measured(ctx context.Context, n int, work func() error) (time.Dura
 		return 0, err
 	}
 	r.from = time.Now()
-	if err := work(); err != nil {
+	n, err := work()
+	if err != nil {
 		return 0, err
 	}
 	r.to = time.Now()

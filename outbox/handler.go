@@ -271,8 +271,8 @@ const (
 	// OrderBlock keeps them waiting until the message succeeds, fails for good, expires or is
 	// cancelled.
 	OrderBlock = OrderPolicy(worker.OrderBlock)
-	// OrderSkip lets the next one begin. When the backoff is over, the message comes before those
-	// that wait then.
+	// OrderSkip lets the next one begin. The first claim after the backoff puts the message before
+	// those that wait then.
 	OrderSkip = OrderPolicy(worker.OrderSkip)
 	// OrderHold is OrderBlock, and a message that fails for good keeps them waiting until an
 	// operator redrives or discards it.

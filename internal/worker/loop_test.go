@@ -266,8 +266,8 @@ func TestSlowDatabaseIsAskedLess(t *testing.T) {
 	}
 }
 
-// D-856: a loop that cannot subscribe, as a producer's transaction is open, soon looks for what that commits, and what
-// others do, which notifies nobody; while nothing comes it looks less and less often.
+// D-856: a loop that cannot subscribe, as a producer's transaction is open, soon polls for what that and others commit,
+// which notifies nobody; while nothing comes it polls less and less often.
 func TestOpenTransactionHidesNothing(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		r := newRig(s, worker.Config[payload]{}, quickly)

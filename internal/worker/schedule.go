@@ -93,22 +93,22 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	waiter := s.cfg.DB.Waiter(ScheduleQueue)
 	defer waiter.Close()
 	defer s.cfg.Tracker.begin()()
-	for refused := 1; ctx.Err() == nil; refused++ {
+	refused := 0 // subscriptions in a row that failed as a transaction that may add something was open
+	for ctx.Err() == nil {
 		s.cfg.Tracker.iterate(0)
 		s.Dispatch(ctx)
 		most := s.cfg.MaxPollingInterval
 		again, err := waiter.Subscribe(ctx)
-		if !errors.Is(err, engine.ErrUncommitted) {
+		if refused++; !errors.Is(err, engine.ErrUncommitted) {
 			refused = 0
 		}
 		switch {
+		case refused > 0: // what is committed now notifies nobody
+			most = min(most, pollOnlyInterval, time.Millisecond<<min(refused, maxDuePolls))
 		case err != nil:
 			most = min(most, pollOnlyInterval)
 		case again:
 			s.Dispatch(ctx) // one poll between subscribing and sleeping
-		}
-		if refused > 0 { // what is committed now notifies nobody
-			most = min(most, time.Millisecond<<min(refused, maxDuePolls))
 		}
 		delay := s.delay(ctx, most)
 		s.cfg.Tracker.iterate(delay)
