@@ -56,6 +56,23 @@ func TestDoorListen(t *testing.T) {
 	}
 }
 
+// D-859: a session that asks for the queue's lock beside an open transaction that enqueues is told so, and
+// keeps nothing that would let the next enqueue notify nobody.
+func TestDoorListenBesideAnOpenTransaction(t *testing.T) {
+	p := place()(t)
+	enginetest.Migrated(t, p)
+	f := openDoor(t, p, connect(t, testpg.URL(t)))
+	waiter := &doorFixture{t: t, place: p, conn: connect(t, testpg.URL(t))}
+	tx, err := f.conn.Begin(t.Context())
+	enginetest.Must(t, err)
+	f.value(`pawl.outbox_enqueue('t', 'x', queue => 'q')`)
+	waiter.is("none", `coalesce(pawl.outbox_listen('q')::text, 'none')`)
+	enginetest.Must(t, tx.Rollback(t.Context()))
+	other := &doorFixture{t: t, place: p, conn: connect(t, testpg.URL(t))}
+	other.is("true", `pawl.outbox_listen('q')`)
+	waiter.is("false", `pawl.outbox_listen('q')`)
+}
+
 // D-802: a redrive of what failed is in the audit trail, with its reason; a timer cancelled by its key, too.
 func TestDoorAudited(t *testing.T) {
 	p := place()(t)

@@ -369,3 +369,22 @@ func TestStop(t *testing.T) {
 		}
 	})
 }
+
+// D-859: what is committed beside an open transaction that enqueues notifies nobody, and is claimed at once all the same.
+func TestBesideAnOpenTransaction(t *testing.T) {
+	eachOther(t, func(t *testing.T, language string) {
+		f := newFixture(t)
+		f.exec(`SELECT pawl.outbox_enqueue('work', 'first', queue => 'sdk')`) // it registers the queue
+		tx, err := f.db.BeginTx(t.Context(), nil)
+		must(t, err)
+		defer func() { _ = tx.Rollback() }()
+		_, err = tx.ExecContext(t.Context(), `SELECT pawl.outbox_enqueue('work', 'open', queue => 'sdk')`)
+		must(t, err)
+		cmd := f.start(language, "sleep")
+		f.eventually(1, `SELECT count(*) FROM pawl.outbox WHERE status = 2`)
+		f.eventually(1, `SELECT least(1, count(*)) FROM pg_stat_activity WHERE state = 'idle' AND query LIKE '%outbox\_listen%'`)
+		f.exec(`SELECT pawl.outbox_enqueue('work', 'committed', queue => 'sdk')`)
+		f.await("the message that is committed", has("end", language, 2))
+		f.stop(language, cmd)
+	})
+}

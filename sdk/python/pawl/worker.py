@@ -48,6 +48,7 @@ class Worker:
         self._held = {}  # token of a claim: [when its lease ends, {id: message}]
         self._ended = []  # messages whose handler ended, with its error: to be settled
         self._conn, self._armed, self._notified = None, False, False  # armed: the session has the queue's lock
+        self._refused = 0  # how often in a row it did not get that
         self._beat_at = self._drain_at = 0.0
         self._stopping, self._deadline = False, 0.0
         self._waiting, (self._wake_r, self._wake_w) = False, socket.socketpair()
@@ -97,11 +98,16 @@ class Worker:
         if room == 0:
             self._wait(0.1 if self._stopping else self._poll)
         elif not self._claim(room):
-            if not self._armed:  # claim once more, for what was enqueued before
-                self._armed = self._call("outbox_listen(%s)", self._queue)
-                if self._armed and self._claim(room):
+            seconds = self._poll * random.uniform(0.8, 1.2)
+            if not self._armed:
+                listening = self._call("outbox_listen(%s)", self._queue)
+                self._armed = listening is True
+                if self._armed and self._claim(room):  # what was enqueued before
                     return
-            self._wait(self._poll * random.uniform(0.8, 1.2))
+                self._refused = self._refused + 1 if listening is None else 0
+                if self._refused:  # transactions that enqueue are open, and will notify nobody
+                    seconds = min(seconds, 0.001 * 2 ** min(self._refused, 10))
+            self._wait(seconds)
 
     def _room(self):
         """Return how many messages may be claimed now. Half a batch at least, so that claims stay

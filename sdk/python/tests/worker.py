@@ -3,7 +3,7 @@
 MODE: "produce" enqueues meanwhile, "work" does not, "poison" dies of every message, "slow" takes half a
 second for each, one at a time, "fail" fails each, "long" takes six seconds or until the lease is lost,
 "batch" handles lists and fails those with a message "bad", once. "batches" and "singles" measure: they do nothing with
-batches of a thousand messages, or with each of them.
+batches of a thousand messages, or with each of them. "sleep" polls only every ten minutes.
 """
 
 import os
@@ -69,7 +69,7 @@ if mode in ("batches", "singles"):
 elif mode == "batch":
     worker = pawl.Worker(url, {"work": handle_batch}, queue="sdk", batch=20, batches=True)
 else:
-    worker = pawl.Worker(url, {"work": handle}, queue="sdk", batch=20, concurrency=1 if mode == "slow" else 4, lease=10 if mode in ("produce", "work") else 4, poll=0.5,
+    worker = pawl.Worker(url, {"work": handle}, queue="sdk", batch=20, concurrency=1 if mode == "slow" else 4, lease=10 if mode in ("produce", "work") else 4, poll=600 if mode == "sleep" else 0.5,
                          max_attempts=2 if mode in ("poison", "fail") else 10, name="python")
 signal.signal(signal.SIGTERM, lambda *_: worker.stop())
 if mode == "produce":

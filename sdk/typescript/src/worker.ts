@@ -47,6 +47,7 @@ export class Worker {
   readonly #config: string | pg.ClientConfig;
   #client: pg.Client | undefined;
   #armed = false; // the session has the queue's lock: see outbox_listen
+  #refused = 0; // how often in a row it did not get that
   #notified = false;
   readonly #held = new Map<string, { until: number; messages: Map<string, Held> }>(); // by token of the claim
   #todo: Held[][] = []; // no handler began
@@ -104,11 +105,16 @@ export class Worker {
     const room = this.#stopping ? 0 : this.#room();
     if (room === 0) return this.#wait(this.#stopping ? 0.1 : this.#o.poll);
     if (await this.#claim(room)) return;
-    if (!this.#armed) { // claim once more, for what was enqueued before
-      this.#armed = await this.#call("outbox_listen($1)", this.#o.queue);
-      if (this.#armed && await this.#claim(room)) return;
+    let seconds = this.#o.poll * between(0.8, 1.2);
+    if (!this.#armed) {
+      const listening: boolean | null = await this.#call("outbox_listen($1)", this.#o.queue);
+      this.#armed = listening === true;
+      if (this.#armed && await this.#claim(room)) return; // what was enqueued before
+      this.#refused = listening === null ? this.#refused + 1 : 0;
+      // transactions that enqueue are open, and will notify nobody
+      if (this.#refused > 0) seconds = Math.min(seconds, 0.001 * 2 ** Math.min(this.#refused, 10));
     }
-    await this.#wait(this.#o.poll * between(0.8, 1.2));
+    await this.#wait(seconds);
   }
 
   async #open(): Promise<void> {

@@ -4,7 +4,7 @@
  * MODE: "produce" enqueues meanwhile, "work" does not, "poison" dies of every message, "slow" takes half
  * a second for each, one at a time, "fail" fails each, "long" takes six seconds or until the lease is lost,
  * "batch" handles lists and fails those with a message "bad", once. "batches" and "singles" measure: they do nothing
- * with batches of a thousand messages, or with each of them.
+ * with batches of a thousand messages, or with each of them. "sleep" polls only every ten minutes.
  */
 import { openSync, writeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -37,7 +37,7 @@ const worker = mode === "batches" ? new Worker(url, { batchHandlers: nothing, ..
       note("end", "typescript", m.payload);
     },
   },
-  queue: "sdk", batch: 20, concurrency: mode === "slow" ? 1 : 4, lease: mode === "produce" || mode === "work" ? 10 : 4, poll: 0.5, maxAttempts: mode === "poison" || mode === "fail" ? 2 : 10, name: "typescript",
+  queue: "sdk", batch: 20, concurrency: mode === "slow" ? 1 : 4, lease: mode === "produce" || mode === "work" ? 10 : 4, poll: mode === "sleep" ? 600 : 0.5, maxAttempts: mode === "poison" || mode === "fail" ? 2 : 10, name: "typescript",
 });
 
 async function produce(): Promise<never> {
