@@ -1,6 +1,13 @@
 package main
 
-import "fmt"
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"path/filepath"
+
+	"github.com/bravellian/pawl/bench/internal/peers"
+)
 
 // Scenario calm: G at a higher rate and for longer, beside a transaction that keeps its snapshot. E
 // keeps the worker busy, whose claims are full; here almost none is.
@@ -26,7 +33,37 @@ func calms(n int) []scenario {
 	for _, p := range heldPeers() {
 		systems = append(systems, system{p.Name + " beside it", count, beforeSnapshot(calm(openPeer(p), 1))})
 	}
-	return []scenario{{"calm", "postgres", title, []string{colLast50, colLast99}, systems}}
+	lite := []system{{"pawl beside it", count, calm(besideReader(pawlSQLite), 1)}, {"pawl alone", count, calm(pawlSQLite, 1)}}
+	columns := []string{colLast50, colLast99}
+	return []scenario{{"calm", "postgres", title, columns, systems}, {"calm", "sqlite", title, columns, lite}}
+}
+
+// besideReader opens a queue and, until it is closed, a read transaction of another connection.
+func besideReader(open queueOpener) queueOpener {
+	return func(ctx context.Context, r *run) (peers.Queue, error) {
+		q, err := open(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		db, err := sql.Open("sqlite", "file:"+filepath.Join(r.dir, "bench.db"))
+		if err != nil {
+			return nil, err
+		}
+		db.SetMaxOpenConns(1)
+		_, err = db.ExecContext(ctx, "BEGIN; SELECT count(*) FROM sqlite_master")
+		return reading{q, db}, err
+	}
+}
+
+// reading is a queue beside a reader.
+type reading struct {
+	peers.Queue
+	reader *sql.DB
+}
+
+func (r reading) Close() {
+	_ = r.reader.Close()
+	r.Queue.Close()
 }
 
 func calm(open queueOpener, together int) measurement {

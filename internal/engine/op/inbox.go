@@ -108,6 +108,7 @@ type InboxMark struct {
 // InboxPurge deletes messages that were done longer ago than an age.
 type InboxPurge struct {
 	engine.Changes
+	engine.Bounded
 	Age  time.Duration
 	Most int
 }

@@ -183,6 +183,7 @@ type JobPlan struct {
 // JobPurge deletes runs that ended longer ago than Age, except each job's last.
 type JobPurge struct {
 	engine.Changes
+	engine.Bounded
 	Age  time.Duration
 	Most int
 }

@@ -148,7 +148,7 @@ type JoinPark struct {
 type JoinPurge struct {
 	engine.Number `call:"outbox_join_purge"`
 	Age           time.Duration
-	Most          int // how many of each outcome are examined
+	Most          int // how many of each outcome are examined; PostgreSQL examines more
 }
 
 // JoinReport counts a step by hand. It changes 0 rows if the join is unknown, 1 if the step

@@ -211,5 +211,5 @@ type OutboxAdopt struct {
 type OutboxPurge struct {
 	engine.Number
 	Age  time.Duration
-	Look int // how many of the lowest runs are examined
+	Look int // how many of the lowest runs are examined; PostgreSQL examines more
 }

@@ -70,7 +70,10 @@ type OutboxStop struct {
 }
 
 // OutboxStopping reads what is to be stopped: workers do so often, and nearly always there is nothing.
-type OutboxStopping struct{ engine.Rows[Stopping] }
+type OutboxStopping struct {
+	engine.Rows[Stopping]
+	engine.Bounded
+}
 
 // Stopping is a message that is to be stopped.
 type Stopping struct {

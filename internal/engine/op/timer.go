@@ -141,6 +141,7 @@ type TimerNextDue struct{ engine.Rows[Wait] }
 // TimerPurge deletes timers that ended longer ago than Age.
 type TimerPurge struct {
 	engine.Changes
+	engine.Bounded
 	Age  time.Duration
 	Most int
 }

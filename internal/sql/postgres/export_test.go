@@ -139,3 +139,11 @@ func Swept(db *DB, queue string) bool {
 	defer t.mu.Unlock()
 	return t.below.width == 0
 }
+
+// TimersSwept reports whether reads of due times read what is below their mark at once.
+func TimersSwept(db *DB) bool {
+	t := db.timers()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.below.width == 0
+}

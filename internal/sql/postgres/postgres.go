@@ -59,7 +59,7 @@ type DB struct {
 	folder   *engine.Folder
 	ids      engine.Blocks
 	notifier engine.Notifier
-	tuners   sync.Map // queue → *tuner
+	tuners   sync.Map // queue → *tuner, and timersKey → *timers
 	reaps    atomic.Int64
 	listen   *listener
 	closed   atomic.Bool

@@ -42,7 +42,7 @@ func folder() *engine.Source {
 
 // statements returns those that only PostgreSQL has, each with zero fields.
 func statements() []engine.Operation {
-	return slices.Concat(doctorStatements(), []engine.Operation{outboxClaim{}, outboxNextDueFrom{}, outboxReapPart{}, outboxEnqueueMessage{}})
+	return slices.Concat(doctorStatements(), []engine.Operation{outboxClaim{}, outboxNextDueFrom{}, outboxReapPart{}, outboxEnqueueMessage{}, timerDispatchRange{}, timerNextDueFrom{}})
 }
 
 // placeholder adds the type of a parameter: without prepared statements, as behind a

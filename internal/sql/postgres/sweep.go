@@ -9,9 +9,11 @@ import (
 // that has many entries that nobody can see: what was claimed or settled since a snapshot was taken that
 // is still open. Each part is as wide as one with the entries that the time since the last one is worth.
 // With a snapshot held for an hour at 400 messages a second these are 1 440 000 entries, and one
-// round takes about 70 s; to read them all took a claim a second.
+// round takes about 70 s; to read them all took a claim a second. It begins after two reads of everything
+// in a row that met many: the first one has the server mark those that no snapshot keeps.
 type sweep struct {
 	width   int64 // of the next part; 0: there are few entries, which are read at once
+	many    bool  // the last read of everything met many: no snapshot keeps what the next one does not meet again
 	low     int64 // what is above was read in this round
 	entries int   // that were read in this round
 	last    time.Time
@@ -49,7 +51,8 @@ func (s *sweep) learn(low int64, entries int, now time.Time) {
 	worth := min(max(leastPart, perMilli*int(now.Sub(s.last).Milliseconds())), mostOfPart)
 	s.last = now
 	if s.width == 0 {
-		if entries > fewEntries {
+		again := s.many
+		if s.many = entries > fewEntries; s.many && again {
 			s.width, s.low, s.entries = unit, bottom, 0
 		}
 		return
@@ -60,7 +63,7 @@ func (s *sweep) learn(low int64, entries int, now time.Time) {
 		return
 	}
 	if s.width = unit; s.entries <= fewEntries {
-		s.width = 0
+		s.width, s.many = 0, false
 	}
 	s.entries = 0
 }

@@ -102,6 +102,13 @@ func (db *DB) tune(c *engine.Call) (o engine.Operation, each func(engine.Row) er
 			reap.Turn = &turn
 		}
 		return reap, c.Each, nil
+	case op.TimerDispatch:
+		from, to := db.timers().dispatch()
+		return timerDispatchRange{Most: o.Most, From: timestamp(from), To: timestamp(to)}, c.Each, nil
+	case op.TimerNextDue:
+		t := db.timers()
+		next, read := t.next()
+		return next, read.each(c), func() { t.learn(read, time.Now()) }
 	}
 	return single(c.Operation), c.Each, nil
 }
@@ -114,21 +121,26 @@ func (db *DB) tunerOf(queue string) *tuner {
 	return stored.(*tuner)
 }
 
-var beginning = pgtype.Timestamptz{InfinityModifier: pgtype.NegativeInfinity, Valid: true}
-
 // bounds returns the lower (0) or upper (1) ends of ranges, in microseconds.
 func bounds(ranges [][2]int64, end int) []pgtype.Timestamptz {
 	times := make([]pgtype.Timestamptz, len(ranges))
 	for i, r := range ranges {
-		switch r[end] {
-		case bottom:
-			times[i] = beginning
-		case top: // null: now, by the server's clock
-		default:
-			times[i] = pgtype.Timestamptz{Time: time.UnixMicro(r[end]), Valid: true}
+		if r[end] != top { // null: now, by the server's clock
+			times[i] = timestamp(r[end])
 		}
 	}
 	return times
+}
+
+// timestamp converts microseconds.
+func timestamp(micros int64) pgtype.Timestamptz {
+	switch micros {
+	case bottom:
+		return pgtype.Timestamptz{InfinityModifier: pgtype.NegativeInfinity, Valid: true}
+	case top:
+		return pgtype.Timestamptz{InfinityModifier: pgtype.Infinity, Valid: true}
+	}
+	return pgtype.Timestamptz{Time: time.UnixMicro(micros), Valid: true}
 }
 
 // hint returns how many ready rows to read first, and which ranges of due times.
@@ -185,7 +197,7 @@ func (t *tuner) live() pgtype.Timestamptz {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.below.width == 0 || t.mark.IsZero() {
-		return beginning
+		return timestamp(bottom)
 	}
 	return pgtype.Timestamptz{Time: t.mark.Add(-markMargin), Valid: true}
 }

@@ -1,1 +1,1 @@
-SELECT pawl.outbox_purge(@age, @look) FROM pawl.job_settle()
+SELECT pawl.outbox_purge(@age, 50 * @look) FROM pawl.job_settle()

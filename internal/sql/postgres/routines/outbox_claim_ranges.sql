@@ -1,8 +1,8 @@
 -- Claim up to p_n due messages of a queue, but for suspects: see outbox_claim_heads, outbox_claim_turns and the
 -- macro claim_regular. While there are limits, or with a topic p_apart, which is
 -- treated as one with a limit so that others are found behind it, outbox_claim_within_limits does it.
--- Without limits the last row has no message: at is when the claim began, length how many entries were
--- counted (v_read).
+-- Without limits the last row has no message: at is when the claim began, null if it is full; length is how
+-- many entries were counted (v_read).
 CREATE OR REPLACE FUNCTION pawl.outbox_claim_ranges(p_queue text, p_owner uuid, p_lease interval, p_n integer, p_rows integer, p_from timestamptz[], p_to timestamptz[], p_wait interval, p_apart text)
 RETURNS TABLE (pawl.message_columns(),
                retry integer, priority smallint, locked_until timestamptz, at timestamptz, length integer)
@@ -44,6 +44,6 @@ BEGIN
     v_turns := pawl.outbox_claim_turns(p_queue, p_owner, p_lease, v_need, NULL, NULL);
     pawl.claimed_held(v_turns)
   END IF;
-  at := v_now; length := least(v_read, 2147483647);
+  at := CASE WHEN v_need > 0 THEN v_now END; length := least(v_read, 2147483647);
   RETURN NEXT;
 END $f$;

@@ -1,5 +1,6 @@
 -- Delete messages done, discarded or expired longer ago than p_age, among the p_look lowest runs:
--- reading only the low end bounds the work without an index. What a pending join needs stays
+-- reading only the low end bounds the work without an index. They are 10 000 messages and the rest of a run
+-- at most, and should be as many: each call reads the entries of all that was deleted since the oldest open snapshot. What a pending join needs stays
 -- (D-25); that is tested again after the runs are locked, for a message may have been attached
 -- meanwhile. One process at a time: the others do not get the lock and have nothing to do.
 CREATE OR REPLACE FUNCTION pawl.outbox_purge(p_age interval, p_look bigint) RETURNS bigint LANGUAGE plpgsql VOLATILE
@@ -18,8 +19,11 @@ BEGIN
   END IF;
   v_done := ARRAY(
     SELECT d.lo FROM pawl.outbox_done d WHERE d.lo = ANY (ARRAY(
-      SELECT x.lo FROM (SELECT y.lo, y.processed_at FROM pawl.outbox_done y WHERE NOT pawl.outbox_join_needs(y.lo, y.n) ORDER BY y.lo LIMIT p_look) x
-       WHERE x.processed_at < v_before)) FOR UPDATE SKIP LOCKED);
+      SELECT z.lo FROM (
+        SELECT x.lo, sum(x.n) OVER (ORDER BY x.lo) - x.n AS before
+          FROM (SELECT y.lo, y.n, y.processed_at FROM pawl.outbox_done y WHERE NOT pawl.outbox_join_needs(y.lo, y.n) ORDER BY y.lo LIMIT p_look) x
+         WHERE x.processed_at < v_before) z
+       WHERE z.before < 10000)) FOR UPDATE SKIP LOCKED);
   v_dead := ARRAY(
     SELECT e.id FROM (SELECT x.id FROM unnest('{4,5}'::int[]) s(status),
         LATERAL (SELECT y.id, y.updated_at FROM pawl.outbox_exception y

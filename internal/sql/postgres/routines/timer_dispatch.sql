@@ -1,18 +1,19 @@
 -- Move up to p_n due timers into the outbox, in one transaction with their end here (D-71), so
 -- that after a crash each is in one place. They are claimable at once, whenever they were due,
 -- and consecutive ones become one run. A supplied id that the outbox has adds no second
--- message.
-CREATE OR REPLACE FUNCTION pawl.timer_dispatch(p_n integer) RETURNS bigint LANGUAGE plpgsql VOLATILE
+-- message. p_from and p_to: of what is due in this time only, see timers.go.
+CREATE OR REPLACE FUNCTION pawl.timer_dispatch(p_n integer, p_from timestamptz DEFAULT '-infinity', p_to timestamptz DEFAULT 'infinity') RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
 DECLARE
   v_now    timestamptz := clock_timestamp();
+  v_to     timestamptz := least(v_now, p_to);
   v_got    bigint;
   v_queues text[];
 BEGIN
   LOOP
     BEGIN
       WITH due AS MATERIALIZED (
-        SELECT t.* FROM pawl.timer t WHERE t.status = 0 AND t.at <= v_now ORDER BY t.at, t.id LIMIT p_n FOR NO KEY UPDATE SKIP LOCKED),
+        SELECT t.* FROM pawl.timer t WHERE t.status = 0 AND t.at >= p_from AND t.at <= v_to ORDER BY t.at, t.id LIMIT p_n FOR NO KEY UPDATE SKIP LOCKED),
       over AS (
         UPDATE pawl.timer t SET status = 2, processed_at = v_now, payload = '' WHERE t.id = ANY (ARRAY(SELECT due.id FROM due)) RETURNING 1),
       m AS (
@@ -27,7 +28,7 @@ BEGIN
       SELECT (SELECT count(*) FROM over), ARRAY(SELECT DISTINCT l.queue FROM r JOIN pawl.outbox_lane l ON l.id = r.lane) INTO v_got, v_queues;
       EXIT;
     EXCEPTION WHEN unique_violation THEN
-      IF pawl.timer_make_way(v_now, p_n) = 0 THEN
+      IF pawl.timer_make_way(p_from, v_to, p_n) = 0 THEN
         RAISE;
       END IF;
     END;

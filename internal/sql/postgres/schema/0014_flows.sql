@@ -5,6 +5,8 @@
 DROP FUNCTION IF EXISTS pawl.outbox_redrive(bigint[]);
 DROP FUNCTION IF EXISTS pawl.outbox_claim(uuid, integer, integer, text);
 DROP FUNCTION IF EXISTS pawl.outbox_claim_any(text, uuid, interval, integer, integer, timestamptz);
+DROP FUNCTION IF EXISTS pawl.timer_dispatch(integer);
+DROP FUNCTION IF EXISTS pawl.timer_make_way(timestamptz, integer);
 DROP FUNCTION IF EXISTS pawl.outbox_join_park(uuid, uuid, bigint);
 DROP FUNCTION IF EXISTS pawl.outbox_fail_runs(uuid[], bigint[], integer[], text[], boolean, boolean[], text, integer, boolean[], text[]);
 
