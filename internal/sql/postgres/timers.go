@@ -15,7 +15,7 @@ import (
 // entries of timers that were moved, until a vacuum removes them, and what became due there late: timers
 // whose transaction was long, or whose due time is in the past. While that is little all is read at
 // once. Else a dispatch begins at the mark, and each read of what is due next also reads a part of what is
-// below. With 72 000 entries, those of an hour with 20 timers a second, either took 15 ms.
+// below. With 72 000 entries, those of an hour with 20 timers a second, either took 10 ms, and takes 0.7.
 type timers struct {
 	mu    sync.Mutex
 	mark  time.Time
