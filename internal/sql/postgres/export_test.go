@@ -142,7 +142,7 @@ func Swept(db *DB, queue string) bool {
 
 // TimersSwept reports whether reads of due times read what is below their mark at once.
 func TimersSwept(db *DB) bool {
-	t := db.timers()
+	t := db.timers.Load()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.below.width == 0

@@ -22,6 +22,7 @@ func (db *DB) HistoryChanges() int64 { return db.history.Changes() }
 func (db *DB) dropCaches() {
 	db.ids.Drop()
 	db.tuners.Clear()
+	db.timers.Store(&timers{})
 	db.listen.reconnect() // its connection may lead to the server of the earlier history
 }
 

@@ -328,7 +328,7 @@ func TestLateTimerWhileASnapshotIsHeld(t *testing.T) {
 	}
 }
 
-// D-858: a clean-up deletes some 10 000 messages in a transaction, whatever runs they are of: each reads the
+// D-858: a clean-up deletes some 10 000 messages in a transaction, regardless of how long their runs are: each reads the
 // entries of all that was deleted since the oldest snapshot.
 func TestCleanUpTakesFewTransactions(t *testing.T) {
 	for _, length := range []int{1, 100, 15_000} {

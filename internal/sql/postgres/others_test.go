@@ -56,7 +56,7 @@ func TestDoorListen(t *testing.T) {
 	}
 }
 
-// D-859: a session that asks for the queue's lock beside an open transaction that enqueues is told so, and
+// D-859: a session that asks for the queue's lock beside an open transaction that enqueues learns that, and
 // keeps nothing that would let the next enqueue notify nobody.
 func TestDoorListenBesideAnOpenTransaction(t *testing.T) {
 	p := place()(t)

@@ -59,7 +59,8 @@ type DB struct {
 	folder   *engine.Folder
 	ids      engine.Blocks
 	notifier engine.Notifier
-	tuners   sync.Map // queue → *tuner, and timersKey → *timers
+	tuners   sync.Map // queue → *tuner
+	timers   atomic.Pointer[timers]
 	reaps    atomic.Int64
 	listen   *listener
 	closed   atomic.Bool
@@ -167,6 +168,7 @@ func build(pool *pgxpool.Pool, l *engine.Library, opts []Options) (*DB, error) {
 	}
 	db := &DB{pool: pool, opts: o, citus: realCitus(), folder: folder}
 	db.listen = newListener(db)
+	db.timers.Store(&timers{})
 	db.history.Logger, db.history.OnChange = o.Logger, db.dropCaches
 	db.checkedKey = "pawl " + uuid.NewString() // not its address: that of a handle that is gone is given to another
 	return db, nil

@@ -32,6 +32,14 @@ const (
 	deepestPart = int64(30 * 24 * time.Hour / 1000) // what is further away is one part
 )
 
+// from returns where what is not below a mark begins: at the bottom while all is read at once, or if there is no mark.
+func (s *sweep) from(mark time.Time) int64 {
+	if s.width == 0 || mark.IsZero() {
+		return bottom
+	}
+	return mark.Add(-markMargin).UnixMicro()
+}
+
 // part returns the next part below a mark.
 func (s *sweep) part(mark int64) (low, high int64) {
 	if s.width == 0 {

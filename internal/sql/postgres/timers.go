@@ -23,9 +23,6 @@ type timers struct {
 	below sweep
 }
 
-// timersKey is where DB.tuners has the timers, beside the tuners of queues.
-type timersKey struct{}
-
 // timerDispatchRange is op.TimerDispatch of a range of due times.
 type timerDispatchRange struct {
 	engine.Number `call:"timer_dispatch"`
@@ -56,11 +53,6 @@ type timerRead struct {
 	low, high int64
 }
 
-func (db *DB) timers() *timers {
-	t, _ := db.tuners.LoadOrStore(timersKey{}, &timers{})
-	return t.(*timers)
-}
-
 // dispatch returns the due times of what is to be moved now.
 func (t *timers) dispatch() (from, to int64) {
 	t.mu.Lock()
@@ -69,22 +61,19 @@ func (t *timers) dispatch() (from, to int64) {
 		t.late = [2]int64{}
 		return late[0], late[1]
 	}
-	if t.below.width == 0 || t.mark.IsZero() {
-		return bottom, top
-	}
-	return t.mark.Add(-markMargin).UnixMicro(), top
+	return t.below.from(t.mark), top
 }
 
 // next returns what to read of what is due next: all is the part, or what is below the mark has parts.
 func (t *timers) next() (timerNextDueFrom, *timerRead) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	r, from, within := &timerRead{low: bottom, high: top}, int64(top), (*time.Duration)(nil)
-	if t.below.width > 0 && !t.mark.IsZero() {
-		from, within = t.mark.Add(-markMargin).UnixMicro(), new(belowEvery)
-		r.low, r.high = t.below.part(from)
+	from := t.below.from(t.mark)
+	if from == bottom {
+		return timerNextDueFrom{From: timestamp(top), Low: timestamp(bottom), High: timestamp(top)}, &timerRead{low: bottom, high: top}
 	}
-	return timerNextDueFrom{From: timestamp(from), Low: timestamp(r.low), High: timestamp(r.high), Within: within}, r
+	low, high := t.below.part(from)
+	return timerNextDueFrom{From: timestamp(from), Low: timestamp(low), High: timestamp(high), Within: new(belowEvery)}, &timerRead{low: low, high: high}
 }
 
 func (t *timers) learn(r *timerRead, now time.Time) {

@@ -103,10 +103,10 @@ func (db *DB) tune(c *engine.Call) (o engine.Operation, each func(engine.Row) er
 		}
 		return reap, c.Each, nil
 	case op.TimerDispatch:
-		from, to := db.timers().dispatch()
+		from, to := db.timers.Load().dispatch()
 		return timerDispatchRange{Most: o.Most, From: timestamp(from), To: timestamp(to)}, c.Each, nil
 	case op.TimerNextDue:
-		t := db.timers()
+		t := db.timers.Load()
 		next, read := t.next()
 		return next, read.each(c), func() { t.learn(read, time.Now()) }
 	}
@@ -196,10 +196,7 @@ func (t *tuner) learn(want int, c *claimed, now time.Time) {
 func (t *tuner) live() pgtype.Timestamptz {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.below.width == 0 || t.mark.IsZero() {
-		return timestamp(bottom)
-	}
-	return pgtype.Timestamptz{Time: t.mark.Add(-markMargin), Valid: true}
+	return timestamp(t.below.from(t.mark))
 }
 
 // claimed is a claim, and each row of it in turn; it keeps the two columns that are the

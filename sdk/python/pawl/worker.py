@@ -48,7 +48,7 @@ class Worker:
         self._held = {}  # token of a claim: [when its lease ends, {id: message}]
         self._ended = []  # messages whose handler ended, with its error: to be settled
         self._conn, self._armed, self._notified = None, False, False  # armed: the session has the queue's lock
-        self._refused = 0  # how often in a row it did not get that
+        self._refused = 0  # how often in a row it did not get that for an open transaction
         self._beat_at = self._drain_at = 0.0
         self._stopping, self._deadline = False, 0.0
         self._waiting, (self._wake_r, self._wake_w) = False, socket.socketpair()

@@ -47,7 +47,7 @@ export class Worker {
   readonly #config: string | pg.ClientConfig;
   #client: pg.Client | undefined;
   #armed = false; // the session has the queue's lock: see outbox_listen
-  #refused = 0; // how often in a row it did not get that
+  #refused = 0; // how often in a row it did not get that for an open transaction
   #notified = false;
   readonly #held = new Map<string, { until: number; messages: Map<string, Held> }>(); // by token of the claim
   #todo: Held[][] = []; // no handler began
