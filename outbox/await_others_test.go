@@ -22,6 +22,7 @@ import (
 // far is a process that works on the fixture's database, and an ear for what is notified about ends.
 type far struct {
 	*fixture
+	process engine.DB // the worker's
 	release chan struct{}
 	ear     *pgx.Conn
 	channel string
@@ -30,8 +31,8 @@ type far struct {
 // work has db's process handle messages of topic t, when they are released.
 func work(t *testing.T, f *fixture, db engine.DB) *far {
 	t.Helper()
-	w := &far{fixture: f, release: make(chan struct{}, 1)}
-	sum := md5.Sum([]byte(w.wake()))
+	w := &far{fixture: f, process: db, release: make(chan struct{}, 1)}
+	sum := md5.Sum([]byte(`"` + strings.ReplaceAll(f.db.Table("outbox_wake"), ".", `"."`) + `"`))
 	w.channel = "pawl_" + hex.EncodeToString(sum[:])[:16] + "_ends"
 	conn, err := pgx.Connect(t.Context(), testpg.URL(t))
 	if err != nil {
@@ -63,20 +64,13 @@ func work(t *testing.T, f *fixture, db engine.DB) *far {
 	return w
 }
 
-// wake is what workers' channel and locks are named after.
-func (w *far) wake() string {
-	return `"` + strings.ReplaceAll(w.db.Table("outbox_wake"), ".", `"."`) + `"`
-}
-
-// listening waits until the worker sleeps: it hears what others ask.
+// listening has the worker's process be notified from now on. A lock in the database does not show it: the process
+// that had the schema before may hold it still.
 func (w *far) listening() {
 	w.t.Helper()
-	dbtest.Until(w.t, "the worker sleeps", func() bool {
-		var asleep bool
-		err := w.db.SQL.QueryRowContext(w.ctx(), `SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ExclusiveLock' AND granted
-			AND classid::bigint << 32 | objid::bigint = hashtextextended($1, 0))`, w.wake()+"/default").Scan(&asleep)
-		return err == nil && asleep
-	})
+	waiter := w.process.Waiter("listening")
+	w.t.Cleanup(waiter.Close) // who leaves last ends the connection, and the worker may not have joined
+	dbtest.Until(w.t, "the worker's process is notified", func() bool { _, err := waiter.Subscribe(w.ctx()); return err == nil })
 }
 
 // told returns the next payload about ends that begins with mark.
@@ -92,6 +86,20 @@ func (w *far) told(mark string) string {
 		if strings.HasPrefix(n.Payload, mark) {
 			return n.Payload[len(mark):]
 		}
+	}
+}
+
+// heard waits until the worker's process has received all that was notified so far: its connection receives in
+// order, but not at the same time as the ear.
+func (w *far) heard() {
+	w.t.Helper()
+	barrier := w.process.Waiter("barrier")
+	defer barrier.Close()
+	if _, err := w.db.SQL.ExecContext(w.ctx(), "SELECT pg_notify($1, 'barrier')", strings.TrimSuffix(w.channel, "_ends")); err != nil {
+		w.t.Fatal(err)
+	}
+	if !barrier.Sleep(w.ctx(), 3*time.Minute) {
+		w.t.Fatal("the worker's process receives nothing")
 	}
 }
 
@@ -126,6 +134,7 @@ func TestAwaitOthers(t *testing.T) {
 	for range 2 {
 		done := w.await()
 		asked := w.told("?")
+		w.heard()
 		w.release <- struct{}{}
 		if told := w.told("!"); told != asked {
 			t.Errorf("asked for %s, told %s", asked, told)
