@@ -10,19 +10,14 @@ LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
 #variable_conflict use_column
 DECLARE
-  v_now  timestamptz := clock_timestamp();
-  v_need integer := p_n;
-  v_got  integer;
-  v_take integer;
-  v_lane record;
-  v_late bigint;
-  v_read bigint := 0;
+  pawl.claim_variables()
   v_ordered boolean;
   v_limited boolean;
   v_heads   pawl.outbox_held[];
   v_turns   pawl.outbox_held[];
 BEGIN
-  SELECT bool_or(l.kind = 1), p_apart IS NOT NULL OR pawl.limited(l) INTO v_ordered, v_limited FROM pawl.outbox_lane l WHERE l.queue = p_queue;
+  SELECT bool_or(l.kind = 1), p_apart IS NOT NULL OR pawl.limited(l), array_agg(l.id) FILTER (WHERE l.kind = 0), array_agg(l.priority) FILTER (WHERE l.kind = 0)
+    INTO v_ordered, v_limited, v_lanes, v_priorities FROM (SELECT x.id, x.kind, x.priority FROM pawl.outbox_lane x WHERE x.queue = p_queue ORDER BY x.kind, x.priority) l;
   IF v_limited THEN
     RETURN QUERY SELECT * FROM pawl.outbox_claim_within_limits('regular', p_queue, p_owner, p_lease, p_n, p_rows, p_from, p_to, p_wait, p_apart);
     RETURN;
@@ -32,9 +27,11 @@ BEGIN
     pawl.claimed_held(v_heads)
     v_turns := pawl.outbox_claim_turns(p_queue, p_owner, p_lease, v_need, p_from, p_to);
     pawl.claimed_held(v_turns)
+    pawl.claim_from(x.queue = p_queue AND x.kind = 0) -- again: what is put in order makes the first of them
   END IF;
   IF v_need > 0 THEN
-  pawl.claim_regular((SELECT x.id, x.priority FROM pawl.outbox_lane x WHERE x.queue = p_queue AND x.kind = 0), RETURN QUERY, pawl.claimed_messages())
+    pawl.claim_regular()
+    RETURN QUERY pawl.held_rows(v_runs);
   END IF;
   IF v_need > 0 AND v_heads <> '{}' THEN -- others left room
     v_heads := pawl.outbox_claim_heads(p_queue, p_owner, p_lease, v_need, NULL, NULL);
