@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/sql/postgres"
@@ -73,6 +75,23 @@ func flush(t testing.TB, p *enginetest.Place, db engine.DB) {
 	enginetest.Until(t, "the sessions are gone", func() bool {
 		return enginetest.Number(t, p, `SELECT count(*) FROM pg_stat_activity WHERE application_name = 'never_scan'`) == 0
 	})
+}
+
+// D-861: a claim that brings all there is reads no entry twice, and joins neighbors.
+func TestShortClaimReadsOnce(t *testing.T) {
+	p := place()(t)
+	db := enginetest.Migrated(t, p)
+	for range 3 {
+		enginetest.Put(t, db, 1)
+	}
+	read := enginetest.Number(t, p, `SELECT r.length FROM pawl.outbox_claim_ranges($1, $2, '1 min', 64, 65, '{-infinity}', ARRAY[NULL::timestamptz], NULL, NULL) r WHERE r.id IS NULL`,
+		enginetest.Queue, uuid.UUID(enginetest.Token()))
+	if read != 3 {
+		t.Errorf("a claim of 3 messages read %d entries", read)
+	}
+	if runs := enginetest.Number(t, p, `SELECT count(*) FROM pawl.outbox_claim`); runs != 1 {
+		t.Errorf("neighbors are claimed as %d runs", runs)
+	}
 }
 
 // OBX-013, OBX-017, D-21: what is below the mark of the last claim, due in the past, released

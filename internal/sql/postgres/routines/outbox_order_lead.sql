@@ -13,9 +13,9 @@ BEGIN
       FROM (SELECT (SELECT o.id FROM pawl.outbox_order o WHERE o.lane = u.lane AND o.key = u.key ORDER BY o.id LIMIT 1) AS id FROM unnest(v_lanes, v_keys) u(lane, key)) s
      WHERE s.id IS NOT NULL;
     EXIT WHEN v_ids IS NULL;
+    v_left := v_ids;
     v_moved := '{}';
     LOOP
-      v_left := ARRAY(SELECT i FROM unnest(v_ids) i WHERE (i IN (SELECT x FROM unnest(v_moved) x)) IS NOT TRUE ORDER BY i);
       WITH head AS (
         UPDATE pawl.outbox_order o SET head = true WHERE o.id = ANY (v_left) RETURNING o.id),
       moved AS ( -- by what is looked up for each, whatever waits beside it
@@ -29,6 +29,7 @@ BEGIN
       EXIT WHEN cardinality(v_moved) = cardinality(v_ids) OR NOT EXISTS (
         SELECT FROM pawl.outbox_order o, LATERAL (SELECT FROM pawl.outbox_ready x WHERE x.lo = o.id AND x.n = 1 LIMIT 1) r
          WHERE o.id = ANY (v_left) AND (o.id IN (SELECT x FROM unnest(v_moved) x)) IS NOT TRUE);
+      v_left := ARRAY(SELECT i FROM unnest(v_ids) i WHERE (i IN (SELECT x FROM unnest(v_moved) x)) IS NOT TRUE ORDER BY i);
     END LOOP;
     EXIT WHEN cardinality(v_moved) = cardinality(v_ids);
     -- One was cancelled meanwhile, or is nowhere: the one behind it comes.
