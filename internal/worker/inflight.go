@@ -333,23 +333,23 @@ func (l *inflight[M]) room(anyway bool) int {
 	return room
 }
 
-// highRate is the number of items per second from which results and claims are batched.
-// Below, waiting costs more than it saves.
-const highRate = 1000
+// From highRate items per second on results and claims are batched, for leastGathered at least: below, waiting costs
+// more than it saves. One of 1 ms took SQLite 10 % of its rate.
+const highRate, leastGathered = 1000, 2 * time.Millisecond
 
-// gathering returns how long to wait before the next exchange, as the last one took so long: at a high rate a
-// flush delay; where an item finishes during an exchange as long again, at most that. So a database that is slow,
-// or busy for others, is asked less often, whatever the rate.
+// gathering returns how long to wait before the next exchange: as long as the last one took, where the rate is high or
+// two items finish in that time; a flush delay at most. So a database that is slow, or busy for others, is asked
+// less often. At a high rate it always was a flush delay: single messages at half of what PostgreSQL takes waited
+// 5.6 ms in the median, and 3.9 since, for at most 6 % more of its time (bench -scenario load, three runs of each).
 func (l *inflight[M]) gathering(took time.Duration) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch {
-	case l.rate.perSecond >= highRate:
-		return l.flushDelay
-	case l.rate.within(took) >= 2:
-		return min(took, l.flushDelay)
+	if l.rate.perSecond >= highRate {
+		took = max(took, leastGathered)
+	} else if l.rate.within(took) < 2 {
+		return 0
 	}
-	return 0
+	return min(took, l.flushDelay)
 }
 
 // slow reports whether most handlers run, and items finish at a low rate.

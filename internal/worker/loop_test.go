@@ -230,15 +230,20 @@ func TestFinishedItemWaitsOnlyALittleForOthers(t *testing.T) {
 	})
 }
 
-// D-855: a database that is slow is asked once for the items of two exchanges, at a rate at which one that is quick
-// is asked for each at once.
+// D-855, D-862: a database that is slow is asked once for the items of two exchanges, at a rate at which one that is
+// quick is asked for each at once; at a high rate it is asked every 2 ms.
 func TestSlowDatabaseIsAskedLess(t *testing.T) {
-	const items, every = 1000, 2 * time.Millisecond // 500 a second
+	const items = 4000
 	for _, tt := range []struct {
-		exchange    time.Duration
-		most, least int
-	}{{4 * time.Millisecond, items / 3, 1}, {100 * time.Microsecond, 4 * items, items}} {
-		t.Run(tt.exchange.String(), func(t *testing.T) {
+		every, exchange time.Duration
+		most, least     int
+	}{
+		{2 * time.Millisecond, 4 * time.Millisecond, items / 3, 1},
+		{2 * time.Millisecond, 100 * time.Microsecond, 4 * items, items},
+		{250 * time.Microsecond, 100 * time.Microsecond, items / 5, items / 8},
+		{250 * time.Microsecond, 4 * time.Millisecond, items / 20, items / 50},
+	} {
+		t.Run(fmt.Sprint(tt.every, " ", tt.exchange), func(t *testing.T) {
 			bubble(t, func(t *testing.T, s *store) {
 				r := newRig(s, worker.Config[payload]{}, quickly)
 				r.link.before = func(ctx context.Context, c *call) error {
@@ -252,7 +257,7 @@ func TestSlowDatabaseIsAskedLess(t *testing.T) {
 				for range items {
 					s.add(1, "t", 0)
 					s.notify()
-					advance(every)
+					advance(tt.every)
 				}
 				advance(time.Second)
 				if n := len(r.link.calls("exchange")); n > tt.most || n < tt.least {
