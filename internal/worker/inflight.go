@@ -334,7 +334,7 @@ func (l *inflight[M]) room(anyway bool) int {
 }
 
 // From highRate items per second on results and claims are batched, for leastGathered at least: below, waiting costs
-// more than it saves. One of 1 ms took SQLite 10 % of its rate.
+// more than it saves. With 1 ms SQLite handled 10 % less in the one run that was made.
 const highRate, leastGathered = 1000, 2 * time.Millisecond
 
 // gathering returns how long to wait before the next exchange: as long as the last one took, where the rate is high or

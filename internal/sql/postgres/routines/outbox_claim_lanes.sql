@@ -41,8 +41,8 @@ BEGIN
       held AS (
         INSERT INTO pawl.outbox_claim (lo, n, lane, at, retry, owner, locked_until, suspect)
         SELECT runs.lo, runs.n, v_suspect.id, runs.at, runs.retry, p_owner, v_now + p_lease, (SELECT sum(part.m) FROM part) FROM runs)
-      SELECT coalesce(sum(runs.n), 0), array_agg((runs.lo, runs.n, runs.retry, v_suspect.priority, v_now + p_lease, runs.at, 0)::pawl.outbox_held ORDER BY runs.at, runs.lo) INTO v_got, v_runs FROM runs;
-      EXIT WHEN v_got > 0;
+      SELECT array_agg((runs.lo, runs.n, runs.retry, v_suspect.priority, v_now + p_lease, runs.at, 0)::pawl.outbox_held ORDER BY runs.at, runs.lo) INTO v_runs FROM runs;
+      EXIT WHEN v_runs IS NOT NULL;
     END LOOP;
   END IF;
   RETURN coalesce(v_runs, '{}');
