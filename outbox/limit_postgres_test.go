@@ -8,7 +8,6 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/test/dbtest"
 	"github.com/bravellian/pawl/internal/test/parts"
 	"github.com/bravellian/pawl/internal/throttle"
@@ -96,53 +95,6 @@ func TestClaimsNeedReadCommitted(t *testing.T) {
 		}
 		_ = tx.Rollback()
 	}
-}
-
-// D-628: what a claim takes under a limit is one row, however many messages it is, and each of them
-// gives its place back when it ends; a move sees all of them.
-func TestClaimsUnderLimitsWriteOneRowEach(t *testing.T) {
-	t.Parallel()
-	d := dbtest.OpenPostgres(t)
-	f := &fixture{Outbox: parts.NewOutbox(d, worker.Options{}), t: t, db: d}
-	f.limit(throttle.Topic, "a", throttle.Bounds{Concurrency: 250})
-	f.limit(throttle.Each, "b*", throttle.Bounds{Concurrency: 250})
-	const n = 200 // of each topic
-	f.mix(slices.Repeat([]string{"a", "b"}, n)...)
-	owner, msgs := f.claimExactly(2 * n)
-	rows := func() int { return d.Count(t, "SELECT count(*) FROM "+d.Table("outbox_limit_claim")) }
-	if got := rows(); got != 2 {
-		t.Errorf("%d rows for a claim of %d messages under two limits, want 2", got, 2*n)
-	}
-	moved, err := d.DB.(engine.Movable).TableRows(t.Context(), limitClaims(t), nil, 1000)
-	if err != nil || len(moved) != 2*n {
-		t.Errorf("a move sees %d messages under limits, want %d: %v", len(moved), 2*n, err)
-	}
-	f.mix(slices.Repeat([]string{"a"}, 100)...)
-	if _, more := f.claim(100); len(more) != 50 {
-		t.Fatalf("claimed %d messages, want the 50 that the limit has room for", len(more))
-	}
-	var ended []outbox.Position
-	for _, m := range msgs {
-		if m.Topic == "a" && len(ended) < 30 {
-			ended = append(ended, m.Position)
-		}
-	}
-	f.touched(30)(f.WorkQueue("").Ack(f.ctx(), owner, ended...))
-	if _, more := f.claim(100); len(more) != 30 {
-		t.Fatalf("claimed %d messages, want 30 in place of those that were acked", len(more))
-	}
-	if got := rows(); got > 4 {
-		t.Errorf("%d rows for three claims, want at most one a claim and limit", got)
-	}
-}
-
-func limitClaims(t *testing.T) *engine.Table {
-	all := engine.Tables()
-	i := slices.IndexFunc(all, func(t engine.Table) bool { return t.Name == "outbox_limit_claim" })
-	if i < 0 {
-		t.Fatal("no such table")
-	}
-	return &all[i]
 }
 
 // D-629: a claim that holds a limit waits for no other, and puts the messages of one that another claim

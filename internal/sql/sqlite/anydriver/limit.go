@@ -9,14 +9,14 @@ import (
 )
 
 type (
-	// limitFind reads a limit.
+	// limitFind reads a limit, how many messages are counted under its concurrency, and in how many rows.
 	limitFind struct {
 		engine.Rows[bounds]
 		Kind, Name string
 	}
 	bounds struct {
-		Concurrency, Rate     *int64
-		Period, Burst, NextAt int64
+		Concurrency, Rate                 *int64
+		Period, Burst, NextAt, Held, Rows int64
 	}
 	// limitFindPattern gives a topic a row of its own under the limit for each topic of the longest
 	// pattern that it begins as.
@@ -46,15 +46,14 @@ type (
 	limitPurgeClaims struct{ engine.Changes }
 	limitPurgeTopics struct{ engine.Changes }
 	limitPurgeLanes  struct{ engine.Changes }
-	// limitForget deletes what is no longer claimed.
-	limitForget byKind
-	// limitHeld counts what is claimed.
-	limitHeld struct {
-		engine.Rows[heldNow]
+	// limitLive reads what is claimed.
+	limitLive struct {
+		engine.Rows[position]
 		Kind, Name string
 	}
-	heldNow struct{ N int64 }
-	// limitHold counts claimed messages against a limit.
+	// limitForget deletes what is or was claimed.
+	limitForget byKind
+	// limitHold counts the messages of a claim against a limit, in one row.
 	limitHold struct {
 		engine.Changes
 		Kind, Name string
@@ -182,10 +181,9 @@ type limitOf struct {
 	found bool
 }
 
-// uncounted is how many places are counted by each claim without a thought of those that are free
-// again. Of more a part is checked, as many for each message in the long run as are claimed: a claim
-// under a limit of 10 000 would otherwise count as many rows.
-const uncounted = 200
+// uncounted is how many rows of claims are counted without a thought of places that are free again.
+// Of more all are checked by one claim in as many as there are rows, so that each claim pays for one in the long run.
+const uncounted = 100
 
 // room returns the limit and how many messages of it may be claimed, at most so many.
 func room(t *txn, kind, name string, most int64) (limitOf, int64, error) {
@@ -202,18 +200,12 @@ func room(t *txn, kind, name string, most int64) (limitOf, int64, error) {
 		return l, most, err
 	}
 	if l.Concurrency != nil {
-		held, _, err := one(t, limitHeld{Kind: kind, Name: name})
-		if err != nil {
-			return l, 0, err
-		}
-		if held.N+most > *l.Concurrency || held.N > uncounted && rand.Int64N(held.N) < most { // what is no longer claimed takes the place of others
-			gone, err := t.change(limitForget{Kind: kind, Name: name})
-			if err != nil {
+		if l.Held+most > *l.Concurrency || l.Rows > uncounted && rand.Int64N(l.Rows) == 0 { // what is no longer claimed takes the place of others
+			if l.Held, err = l.recount(t); err != nil {
 				return l, 0, err
 			}
-			held.N -= gone
 		}
-		most = min(most, *l.Concurrency-held.N)
+		most = min(most, *l.Concurrency-l.Held)
 	}
 	if l.Rate != nil {
 		if saved := t.now - l.from(t.now); saved < 0 {
@@ -223,6 +215,16 @@ func room(t *txn, kind, name string, most int64) (limitOf, int64, error) {
 		}
 	}
 	return l, max(most, 0), nil
+}
+
+// recount forgets what is no longer claimed, and returns how many messages are.
+func (l *limitOf) recount(t *txn) (int64, error) {
+	var live []int64
+	err := each(t, limitLive{Kind: l.kind, Name: l.name}, func(m *position) error { live = append(live, m.ID); return nil })
+	if err != nil {
+		return 0, err
+	}
+	return int64(len(live)), t.do(limitForget{Kind: l.kind, Name: l.name}, limitHold{Kind: l.kind, Name: l.name, IDs: live})
 }
 
 // from returns when the first of the messages could have begun that may begin now: as many are saved

@@ -53,21 +53,13 @@ type (
 		Lo, End int64
 	}
 	outboxOrderDelete byID
-	// outboxOrderMove moves a message that is ready to a lane.
-	outboxOrderMove struct {
-		engine.Changes
-		ID, Lane int64
-	}
+	// outboxOrderMove lets a message be claimed that is ready, and has an ordering key.
+	outboxOrderMove byID
 	// outboxReadyEnqueue puts a message into ready that is enqueued to a lane.
 	outboxReadyEnqueue struct {
 		engine.Changes
 		Lane, Lo, Group int64
 		DueAt           *time.Time
-	}
-	// outboxLaneQueue reads the queue of a lane.
-	outboxLaneQueue struct {
-		engine.Rows[queue]
-		ID int64
 	}
 	// outboxMessageLane reads the lane to which a message was enqueued.
 	outboxMessageLane struct {
@@ -245,11 +237,7 @@ func lead(t *txn, lane int64, key string) error {
 		if err != nil || !found {
 			return err
 		}
-		of, _, err := one(t, outboxLaneQueue{ID: lane})
-		if err != nil {
-			return err
-		}
-		moved, err := t.change(outboxOrderMove{ID: first.ID, Lane: engine.LaneID(of.Queue, 0, engine.Claimable)})
+		moved, err := t.change(outboxOrderMove{ID: first.ID})
 		if err != nil {
 			return err
 		}

@@ -40,7 +40,8 @@ func TestHotStatementsUseIndexes(t *testing.T) {
 			var detail string
 			enginetest.Must(t, rows.Scan(&id, &parent, &unused, &detail))
 			searched = searched || strings.HasPrefix(detail, "SEARCH "+table+" ") && strings.Contains(detail, " USING ")
-			if strings.HasPrefix(detail, "SCAN "+table) || strings.Contains(detail, "TEMP B-TREE") {
+			sorts := strings.Contains(detail, "TEMP B-TREE") && !strings.HasSuffix(detail, "FOR count(DISTINCT)") // of what is claimed under a limit
+			if strings.HasPrefix(detail, "SCAN "+table) || sorts {
 				t.Errorf("%s: %s", op, detail)
 			}
 		}

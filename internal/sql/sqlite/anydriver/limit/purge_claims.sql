@@ -1,1 +1,1 @@
-DELETE FROM pawl.outbox_limit_claim AS u WHERE u.kind = 'topic' AND NOT pawl.holds(pawl.outbox_claim, u.id)
+DELETE FROM pawl.outbox_limit_claim AS c WHERE c.kind = 'topic' AND NOT EXISTS (SELECT 1 FROM pawl.limit_ids(c) i WHERE pawl.holds(pawl.outbox_claim, i.value))

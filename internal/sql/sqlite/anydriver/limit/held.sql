@@ -1,1 +1,0 @@
-SELECT count(*) AS n FROM pawl.outbox_limit_claim WHERE kind = @kind AND name = @name

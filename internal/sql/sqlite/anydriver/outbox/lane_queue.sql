@@ -1,1 +1,0 @@
-SELECT queue FROM pawl.outbox_lane WHERE id = @id
