@@ -109,11 +109,16 @@ func (s *store) add(n int, topic string, d time.Duration) []int64 {
 }
 
 // notify wakes the waiters that have subscribed.
-func (s *store) notify() {
+func (s *store) notify() { s.notifyIf(func(sl *waiter) bool { return sl.subscribed }) }
+
+// notifyAll wakes all waiters, which subscribe anew each time, as on SQLite.
+func (s *store) notifyAll() { s.notifyIf(func(sl *waiter) bool { sl.subscribed = false; return true }) }
+
+func (s *store) notifyIf(which func(*waiter) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for sl := range s.waiters {
-		if sl.subscribed {
+		if which(sl) {
 			select {
 			case sl.notifier <- struct{}{}:
 			default:

@@ -72,3 +72,37 @@ func testNextIsClaimedAtOnce(t *testing.T, ordered bool, cfg worker.Config[paylo
 		})
 	}
 }
+
+// D-863: a loop that has just claimed the next item of a line does not claim again before that has ended, also where
+// the ack before it notified all waiters, its own too, as on SQLite.
+func TestNextOfALineIsClaimedOnce(t *testing.T) {
+	for _, notifies := range []bool{false, true} {
+		bubble(t, func(t *testing.T, s *store) {
+			const n = 20
+			add := func() {
+				s.add(1, "t", 0)
+				s.entries[len(s.entries)-1].ordered = true
+			}
+			add()
+			r := newRig(s, worker.Config[payload]{PollMin: time.Hour, PollMax: time.Hour}, func(ctx context.Context, i item) error {
+				if i.ID < n {
+					add()
+				}
+				return until(ctx, time.Millisecond)
+			})
+			r.link.before = func(_ context.Context, c *call) error {
+				if notifies && len(c.done.Acks) > 0 {
+					s.notifyAll()
+				}
+				return nil
+			}
+			r.start()
+			advance(time.Second)
+			exchanges := len(r.link.calls("exchange"))
+			r.end()
+			if got := s.count(acked); got != n || exchanges > n+3 {
+				t.Errorf("%d of %d are acked after %d exchanges with the database (notifies: %v)", got, n, exchanges, notifies)
+			}
+		})
+	}
+}

@@ -81,7 +81,11 @@ func (l *Loop[M]) wait(ctx context.Context) {
 		return
 	case following: // a handler that ends soon brings the next claim: there is no need to subscribe
 		l.search.phase = quiet
-		l.sleepUntil(ctx, time.Now().Add(l.cfg.FlushDelay))
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		if l.inflight.onSignal(cancel) {
+			_ = engine.Sleep(ctx, l.cfg.FlushDelay) // on SQLite the ack before notified this worker of what it has claimed itself
+		}
 		return
 	case quiet:
 		l.search.phase = listening
