@@ -96,7 +96,23 @@ func testClaimsUnderLimitsWriteOneRowEach(t *testing.T, e dbtest.Engine) {
 		t.Errorf("of limits is claimed %+v, want %d in all: %v", limits, 250+n, err)
 	}
 	if got := rows(); got > 5*one {
-		t.Errorf("%d rows for claims by four, want at most %d", got, 5*one)
+		t.Errorf("%d rows for four claims, want at most %d", got, 5*one)
+	}
+}
+
+// D-628: messages that are put back and claimed again together are counted once each.
+func TestClaimedAgainTogether(t *testing.T) {
+	f := open(t, dbtest.Engine{Name: "sqlite", Open: dbtest.OpenSQLite})
+	f.limit(throttle.Topic, "a", throttle.Bounds{Concurrency: 1000})
+	f.mix("a1", "a2", "a3")
+	for range 3 {
+		owner, msgs := f.claimExactly(3)
+		f.touched(3)(f.Release(f.ctx(), owner, positions(msgs)...))
+	}
+	var n, more int
+	f.db.Row(t, "SELECT n, json_array_length(more) FROM "+f.db.Table("outbox_limit_claim"), &n, &more)
+	if n != 3 || more != 2 {
+		t.Errorf("a claim of 3 messages, made three times, counts %d, of which %d are behind the first", n, more)
 	}
 }
 
